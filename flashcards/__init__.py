@@ -1,0 +1,1 @@
+"""The project package and the kernel that every app stands on."""

@@ -1,0 +1,1 @@
+"""The admin site for operators."""

@@ -1,0 +1,217 @@
+"""Operations served over REST: one DRF view for all, routes as data, and the envelope for whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import IO, Any, cast
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, path
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from flashcards.envelope import Answer, Reply, Surface, render
+from flashcards.errors import AppError, InvalidRequest, MethodNotAllowed, NotFound, validation_issue
+from flashcards.operation import Call, Operation
+from flashcards.outcome import BODY_BYTES_MAX, as_app_error, outcome_of, perform
+from flashcards.request_body import read_body
+from flashcards.request_log import request_id
+
+AnyOperation = Operation[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An operation at a method and path. `<…>` parts of the path and, for GET, the query are arguments too."""
+
+    method: str
+    path: str
+    operation: AnyOperation
+    status: int = HTTPStatus.OK
+    either_slash: bool = False
+
+
+def answer(outcome: Reply | AppError, *, status: int = HTTPStatus.OK) -> Answer:
+    """The REST envelope of an outcome."""
+    return render(
+        outcome,
+        surface=Surface.REST,
+        discovery_url=f"{settings.PUBLIC_API_BASE_URL}/v1/",
+        request_id=request_id(),
+        status=status,
+    )
+
+
+def error_response(error: AppError) -> HttpResponse:
+    """The envelope of `error` as a plain Django response, for places outside of an operation's view."""
+    rendered = answer(error)
+    return JsonResponse(rendered.body, status=rendered.status, headers=rendered.headers)
+
+
+class JsonBody(BaseParser):
+    """Parses a JSON object; the service reads nothing else."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The object in the body; ParseError for anything else, RequestDataTooBig over the limit."""
+        raw = read_body(cast(HttpRequest, stream), limit_bytes=BODY_BYTES_MAX)
+        return parse_json_object(raw)
+
+
+def parse_json_object(raw: bytes) -> dict[str, Any]:
+    """`raw` as a JSON object; ParseError says what it is instead. A blank body is an empty object."""
+    if not raw.strip():
+        return {}
+    try:
+        value = json.loads(raw, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+    except RecursionError:
+        raise ParseError("The body is nested too deeply.") from None
+    except UnicodeDecodeError:
+        raise ParseError("The body is not UTF-8.") from None
+    except json.JSONDecodeError as error:
+        raise ParseError(f"The body is not JSON (line {error.lineno}, column {error.colno}).") from None
+    if not isinstance(value, dict):
+        raise ParseError('The body must be a JSON object such as {"sql": "…"}.')
+    return value
+
+
+def _refuse_constant(name: str) -> float:
+    raise ParseError(f"{name} is not JSON.")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        twice = next(key for key in unique if sum(key == other for other, _ in pairs) > 1)
+        raise ParseError(f"The body names {twice[:60]!r} twice.")
+    return unique
+
+
+class JsonEnvelope(BaseRenderer):
+    """Writes the envelope; a client's Accept header does not change what it gets."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        """Compact UTF-8 JSON."""
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class OperationView(APIView):
+    """Serves the operations of one path, by method."""
+
+    routes: Mapping[str, Route] = {}
+    parser_classes = [JsonBody]
+    renderer_classes = [JsonEnvelope]
+
+    @property
+    def allowed_methods(self) -> list[str]:
+        """What the Allow header names."""
+        return [*self.routes, "OPTIONS"]
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[BaseRenderer, str]:
+        """Always the envelope: an agent that asks for text/html is still better served by the JSON."""
+        return JsonEnvelope(), JsonEnvelope.media_type
+
+    def perform_authentication(self, request: Request) -> None:
+        """Left to `serve`: whether somebody must be known depends on the operation."""
+
+    def serve(self, request: Request, **path_arguments: str) -> Response:
+        """The operation's outcome in its envelope."""
+        route = self.routes[str(request.method)]
+        outcome = outcome_of_route(route, request, path_arguments)
+        rendered = answer(outcome, status=route.status)
+        return Response(rendered.body, status=rendered.status, headers=rendered.headers)
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        """405 with the methods that this path takes."""
+        raise MethodNotAllowed(
+            f"This path takes {', '.join(self.routes)}.", headers={"Allow": ", ".join(self.allowed_methods)}
+        )
+
+
+def outcome_of_route(route: Route, request: Request, path_arguments: Mapping[str, str]) -> Reply | AppError:
+    """Who is calling, what with, and what comes of it."""
+
+    def run() -> Reply:
+        call = Call(
+            caller=request.auth if route.operation.login else None,
+            surface=Surface.REST,
+            request_id=request_id(),
+            client_address=client_address(request),
+            accept_language=request.headers.get("accept-language", "")[:200],
+        )
+        outcome = perform(route.operation, call, _arguments(route, request) | dict(path_arguments))
+        if isinstance(outcome, AppError):
+            raise outcome
+        return outcome
+
+    return outcome_of(run)
+
+
+def _arguments(route: Route, request: Request) -> dict[str, Any]:
+    if route.method != "GET":
+        data = request.data
+        return dict(data) if isinstance(data, Mapping) else {}
+    query = request.query_params
+    twice = next((name for name in query if len(query.getlist(name)) > 1), None)
+    if twice is not None:
+        message = f"The query names {twice[:60]!r} twice."
+        raise InvalidRequest(message, [validation_issue(twice[:60], "repeated", message)])
+    return dict(query.items())
+
+
+def client_address(request: HttpRequest | Request) -> str:
+    """The address that limits count by: X-Forwarded-For as far as TRUSTED_PROXY_COUNT says, else the peer's."""
+    peer = request.META.get("REMOTE_ADDR") or "unknown"
+    proxies: int = settings.TRUSTED_PROXY_COUNT
+    hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
+    return hops[-proxies][:64] if 0 < proxies <= len(hops) else str(peer)
+
+
+def exception_handler(error: Exception, _context: Mapping[str, Any]) -> Response:
+    """DRF's hook: the framework's own refusals in the envelope."""
+    rendered = answer(as_app_error(error))
+    return Response(rendered.body, status=rendered.status, headers=rendered.headers)
+
+
+def url_patterns(routes: Iterable[Route]) -> list[URLPattern]:
+    """Django URL patterns that serve `routes`; the view of a path is named after its first operation."""
+    by_path: dict[str, dict[str, Route]] = {}
+    for route in routes:
+        by_path.setdefault(route.path, {})[route.method] = route
+        if route.either_slash:
+            by_path.setdefault(route.path.rstrip("/"), {})[route.method] = route
+    return [_pattern(at, methods) for at, methods in by_path.items()]
+
+
+def _pattern(at: str, methods: Mapping[str, Route]) -> URLPattern:
+    handlers = {method.lower(): OperationView.serve for method in methods}
+    view: type[OperationView] = type("OperationView", (OperationView,), {"routes": methods, **handlers})
+    return path(at, view.as_view(), name=next(iter(methods.values())).operation.name)
+
+
+AGENT_PATHS: Sequence[str] = ("/v1/", "/api/")
+
+
+def is_agent_path(request: HttpRequest) -> bool:
+    """Whether this address belongs to the REST API, so that even the framework's errors take the envelope."""
+    return request.path == "/v1" or request.path.startswith(tuple(AGENT_PATHS))
+
+
+def not_found(request: HttpRequest) -> HttpResponse:
+    """The 404 of an unknown REST address."""
+    return error_response(NotFound(f"There is nothing at {request.path[:120]}."))

@@ -1,0 +1,41 @@
+"""Django's own refusals: the envelope on the REST API's addresses, a page everywhere else."""
+
+from __future__ import annotations
+
+import sys
+
+from django.http import HttpRequest, HttpResponse
+from django.views import defaults
+
+from flashcards.api import error_response, is_agent_path, not_found
+from flashcards.errors import InternalError, InvalidRequest
+from flashcards.outcome import as_app_error
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400: a host that is not ours, or input that Django itself found hostile."""
+    if not is_agent_path(request):
+        return defaults.bad_request(request, exception)
+    return error_response(InvalidRequest("The request is malformed."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403."""
+    if not is_agent_path(request):
+        return defaults.permission_denied(request, exception)
+    return error_response(as_app_error(exception))
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404."""
+    return not_found(request) if is_agent_path(request) else defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500, or what the exception that Django is handling means (503 when the database is away)."""
+    error = sys.exc_info()[1]
+    if not is_agent_path(request):
+        return defaults.server_error(request)
+    return error_response(
+        as_app_error(error) if isinstance(error, Exception) else InternalError("Something went wrong.")
+    )

@@ -1,0 +1,147 @@
+"""Run an operation and turn whatever happens into an outcome: the one place where exceptions end.
+
+Both doors call `perform`; neither has an `except` of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.http import Http404
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from rest_framework.exceptions import MethodNotAllowed as RestMethodNotAllowed
+from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import UnsupportedMediaType as RestUnsupportedMediaType
+
+from flashcards.envelope import Reply
+from flashcards.errors import (
+    AppError,
+    CommitOutcomeUnknown,
+    Forbidden,
+    InternalError,
+    InvalidRequest,
+    MethodNotAllowed,
+    NotFound,
+    RequestTooLarge,
+    ServiceUnavailable,
+    UnsupportedMediaType,
+    WorkspaceIdInvalid,
+    validation_issue,
+)
+from flashcards.operation import C, Call, Operation, P, Params
+
+log = logging.getLogger(__name__)
+
+BODY_BYTES_MAX = 1 << 20
+ISSUES_MAX = 10
+NAME_SHOWN_MAX = 60
+RETRY_AFTER_SECONDS = "5"
+
+
+def perform(operation: Operation[P, C], call: Call[C], arguments: Mapping[str, Any]) -> Reply | AppError:
+    """Check `arguments`, run `operation`, and return its Reply or the error that the caller is to see."""
+    return outcome_of(lambda: operation.run(call, checked(operation, arguments)))
+
+
+def outcome_of(action: Callable[[], Reply]) -> Reply | AppError:
+    """What `action` replies, or the error that its exception means."""
+    try:
+        return action()
+    except Exception as error:  # noqa: BLE001  the one net: `as_app_error` logs what nobody foresaw
+        return as_app_error(error)
+
+
+def checked(operation: Operation[P, C], arguments: Mapping[str, Any]) -> P:
+    """The arguments as the operation's model; raises its `refusal` naming every wrong one.
+
+    A malformed `workspaceId` is WORKSPACE_ID_INVALID on every operation.
+    """
+    try:
+        return operation.params.model_validate(dict(arguments))
+    except ValidationError as error:
+        issues = [_issue(detail, operation.params) for detail in error.errors(include_url=False)[:ISSUES_MAX]]
+    wrong = next((issue for issue in issues if issue["path"] == "workspaceId"), None)
+    if wrong is not None:
+        raise WorkspaceIdInvalid(wrong["message"], [wrong])
+    raise operation.refusal(issues[0]["message"], issues)
+
+
+def _issue(detail: ErrorDetails, params: type[Params]) -> dict[str, str]:
+    path = ".".join(str(part)[:NAME_SHOWN_MAX] for part in detail["loc"]) or "body"
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        known = ", ".join(field.alias or name for name, field in params.model_fields.items()) or "none"
+        return validation_issue(path, "unknown_field", f"Unknown field {path!r}. Known fields: {known}.")
+    if kind == "missing":
+        return validation_issue(path, "missing_field", f"{path} is required.")
+    said = str(detail.get("ctx", {}).get("error", "")) if kind == "value_error" else _lower_first(detail["msg"])
+    return validation_issue(path, "invalid_value", f"{path}: {said.rstrip('.')}.")
+
+
+def _lower_first(text: str) -> str:
+    text = text.removeprefix("Input ").removeprefix("Value error, ")
+    return text[:1].lower() + text[1:]
+
+
+def as_app_error(error: Exception) -> AppError:
+    """The answer that `error` means. What is not foreseen is logged with its traceback and answered INTERNAL_ERROR."""
+    if isinstance(error, AppError):
+        return error
+    for kinds, translate in _TRANSLATIONS:
+        if isinstance(error, kinds):
+            return translate(error)
+    log.error("unexpected %s", type(error).__name__, exc_info=error)
+    return InternalError("Something went wrong on the server.")
+
+
+def _method_not_allowed(error: Exception) -> AppError:
+    allowed = getattr(error, "allowed", "")
+    return MethodNotAllowed(
+        str(getattr(error, "detail", "Method not allowed.")), headers={"Allow": allowed} if allowed else None
+    )
+
+
+def _database_away(error: Exception) -> AppError:
+    log.error("database unavailable: %s", type(error).__name__, exc_info=error)
+    return ServiceUnavailable("The database does not answer.", headers={"Retry-After": RETRY_AFTER_SECONDS})
+
+
+_Translate = Callable[[Exception], AppError]
+_TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], _Translate], ...] = (
+    ((Http404,), lambda _: NotFound("There is nothing at this address.")),
+    ((PermissionDenied,), lambda _: Forbidden("This is not allowed.")),
+    ((RequestDataTooBig,), lambda _: request_too_large(BODY_BYTES_MAX)),
+    ((ParseError,), lambda error: InvalidRequest(str(error), [validation_issue("body", "malformed_json", str(error))])),
+    ((RestUnsupportedMediaType,), lambda _: UnsupportedMediaType("The body is not declared as application/json.")),
+    ((RestMethodNotAllowed,), _method_not_allowed),
+    ((OperationalError, InterfaceError), _database_away),
+)
+
+
+def request_too_large(limit_bytes: int) -> RequestTooLarge:
+    """The 413 for a body over `limit_bytes`."""
+    return RequestTooLarge(f"The body is over {limit_bytes:,} bytes.")
+
+
+@contextmanager
+def committed() -> Iterator[None]:
+    """A transaction (a savepoint inside an open one) that tells a failed COMMIT from a failure before it.
+
+    Raises CommitOutcomeUnknown when the connection broke while the outermost block committed.
+    """
+    outermost = not connection.in_atomic_block
+    body_ended = False
+    try:
+        with transaction.atomic():
+            yield
+            body_ended = True
+    except (OperationalError, InterfaceError) as error:
+        if body_ended and outermost and not connection.is_usable():
+            raise CommitOutcomeUnknown("The database went away while the change was being committed.") from error
+        raise

@@ -1,0 +1,197 @@
+"""Django's settings, built from `flashcards.configuration` and nothing else."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+
+from flashcards.configuration import ROOT, ConfigurationError, kept_secret_key, read_configuration
+
+environ.Env.read_env(ROOT / ".env")
+CONFIGURATION = read_configuration(os.environ)
+
+BASE_DIR = ROOT
+DATA_DIR = CONFIGURATION.DATA_DIR.expanduser().resolve()
+DEBUG = CONFIGURATION.DEBUG
+SECRET_KEY = CONFIGURATION.SECRET_KEY or kept_secret_key(DATA_DIR)
+SERVICE_NAME = CONFIGURATION.SERVICE_NAME
+SIGNUP = CONFIGURATION.SIGNUP
+TRUSTED_PROXY_COUNT = CONFIGURATION.TRUSTED_PROXY_COUNT
+LIMIT_EMAIL_SENDS = CONFIGURATION.LIMIT_EMAIL_SENDS
+LIMIT_IP_SENDS = CONFIGURATION.LIMIT_IP_SENDS
+LIMIT_IP_ADDRESSES = CONFIGURATION.LIMIT_IP_ADDRESSES
+LIMIT_REGISTRATIONS = CONFIGURATION.LIMIT_REGISTRATIONS
+MCP_ALLOWED_ORIGINS = CONFIGURATION.MCP_ALLOWED_ORIGINS
+OAUTH_CIMD = CONFIGURATION.OAUTH_CIMD
+OAUTH_PRIVATE_SCHEMES = CONFIGURATION.OAUTH_PRIVATE_SCHEMES
+METRICS_TOKEN = CONFIGURATION.METRICS_TOKEN
+
+# Addresses: whatever an answer publishes is built from these four, never from the request.
+
+PUBLIC_BASE_URL = CONFIGURATION.PUBLIC_BASE_URL or f"http://localhost:{CONFIGURATION.PORT}"
+PUBLIC_API_BASE_URL = CONFIGURATION.PUBLIC_API_BASE_URL or PUBLIC_BASE_URL
+PUBLIC_AUTH_BASE_URL = CONFIGURATION.PUBLIC_AUTH_BASE_URL or PUBLIC_BASE_URL
+PUBLIC_MCP_BASE_URL = CONFIGURATION.PUBLIC_MCP_BASE_URL or PUBLIC_BASE_URL
+PUBLIC_ORIGINS = tuple(dict.fromkeys((PUBLIC_BASE_URL, PUBLIC_API_BASE_URL, PUBLIC_AUTH_BASE_URL, PUBLIC_MCP_BASE_URL)))
+ALLOWED_HOSTS = [
+    *dict.fromkeys(urlsplit(origin).hostname or "" for origin in PUBLIC_ORIGINS),
+    *([] if CONFIGURATION.PUBLIC_BASE_URL else ["127.0.0.1", "[::1]"]),
+]
+CSRF_TRUSTED_ORIGINS = list(PUBLIC_ORIGINS)
+BEHIND_TLS = PUBLIC_AUTH_BASE_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+# Some clients open sign-in in a pop-up and lose it when this header cuts the opener off.
+SECURE_CROSS_ORIGIN_OPENER_POLICY = None
+X_FRAME_OPTIONS = "DENY"
+APPEND_SLASH = False
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "flashcards",
+    "accounts",
+    "review",
+    "sqlgate",
+    "mcp_bridge",
+]
+
+MIDDLEWARE = [
+    "flashcards.request_log.RequestLog",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "flashcards.request_body.ChunkedBody",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "flashcards.urls"
+WSGI_APPLICATION = "flashcards.wsgi.application"
+AUTH_USER_MODEL = "accounts.User"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.auth.AgentAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "EXCEPTION_HANDLER": "flashcards.api.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+
+
+def database() -> dict[str, Any]:
+    """Django's DATABASES["default"] for DATABASE_URL."""
+    url = CONFIGURATION.DATABASE_URL or f"sqlite:///{DATA_DIR / 'flashcards.sqlite3'}"
+    try:
+        config: dict[str, Any] = dict(environ.Env.db_url_config(url))
+    except (ValueError, environ.ImproperlyConfigured):
+        raise ConfigurationError("DATABASE_URL: cannot be read as a database address.") from None
+    engine = str(config.get("ENGINE", ""))
+    if engine.endswith("sqlite3"):
+        return config | SQLITE
+    if engine.endswith("postgresql"):
+        return config | postgresql(pool=CONFIGURATION.DATABASE_POOL)
+    raise ConfigurationError("DATABASE_URL: must begin with postgres:// or sqlite:///.")
+
+
+STATEMENT_SECONDS_MAX = 15
+
+SQLITE: dict[str, Any] = {
+    "OPTIONS": {
+        # Writers queue at BEGIN instead of failing when a read transaction wants to write.
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 10,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;",
+    }
+}
+
+
+def postgresql(*, pool: bool) -> dict[str, Any]:
+    """Persistent connections with health checks, or psycopg's pool; Django refuses both at once."""
+    options: dict[str, Any] = {
+        "connect_timeout": 3,
+        "options": f"-c statement_timeout={STATEMENT_SECONDS_MAX}s -c timezone=UTC",
+    }
+    if pool:
+        return {"OPTIONS": options | {"pool": True}, "CONN_MAX_AGE": 0}
+    return {"OPTIONS": options, "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+
+
+DATABASES = {"default": database()}
+
+
+def email() -> dict[str, Any]:
+    """Django's EMAIL_* settings for EMAIL_URL."""
+    try:
+        return dict(environ.Env.email_url_config(CONFIGURATION.EMAIL_URL))
+    except (ValueError, KeyError, environ.ImproperlyConfigured):
+        raise ConfigurationError("EMAIL_URL: cannot be read as a mail address such as smtp+tls://host:587.") from None
+
+
+globals().update({name: value for name, value in email().items() if name.startswith("EMAIL_")})
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = CONFIGURATION.DEFAULT_FROM_EMAIL
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "中文"), ("ru", "Русский")]
+LOCALE_PATHS = [ROOT / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [ROOT / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "text": {"()": "flashcards.request_log.TextFormatter"},
+        "json": {"()": "flashcards.request_log.JsonFormatter"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": CONFIGURATION.LOG_FORMAT}},
+    "root": {"handlers": ["stderr"], "level": CONFIGURATION.LOG_LEVEL},
+    "loggers": {
+        # One line a request is ours; Django's own repeats it with the URL, which may carry what must not be logged.
+        "django.request": {"level": "CRITICAL"},
+        "django.db.backends": {"level": "WARNING"},
+        "django.server": {"level": "WARNING"},
+    },
+}
