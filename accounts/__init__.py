@@ -1,0 +1,1 @@
+"""Who may act, and on which workspace."""

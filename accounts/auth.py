@@ -1,0 +1,82 @@
+"""Who is calling: the only reader of the Authorization header."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts.credentials import parse_api_key, same_secret
+from accounts.errors import ApiKeyInvalid, AuthenticationRequired
+from accounts.models import TOUCH_INTERVAL, ApiKey, User
+from accounts.services import resolve_workspace
+from flashcards.models import Workspace
+from flashcards.operation import Scope
+
+REST_CHALLENGE = 'ApiKey realm="flashcards"'
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A user on one of their connections, with what it was granted."""
+
+    user: User
+    connection: ApiKey
+    scopes: frozenset[Scope] = frozenset({Scope.ALL})
+
+    @property
+    def user_id(self) -> UUID:
+        """The user's id."""
+        return self.user.id
+
+    @property
+    def connection_id(self) -> UUID:
+        """The connection's id; review events keep it as `replica_id`."""
+        return self.connection.id
+
+    def allows(self, scope: Scope) -> bool:
+        """Whether the connection was granted `scope`; all includes reading."""
+        return Scope.ALL in self.scopes or scope in self.scopes
+
+    def workspace(self, workspace_id: UUID | None = None) -> Workspace:
+        """The workspace this call works in (see `services.resolve_workspace`)."""
+        selected_id = self.connection.selected_workspace_id
+        return resolve_workspace(self.user, workspace_id=workspace_id, selected_id=selected_id)
+
+
+def principal_of_key(key: str, *, now: datetime) -> Principal | None:
+    """Whose key this is; None when it is malformed, unknown, revoked, or its user is switched off.
+
+    Writes `last_used_at` at most every five minutes, in a statement of its own.
+    """
+    parts = parse_api_key(key)
+    if parts is None:
+        return None
+    connection = ApiKey.objects.active().select_related("user").filter(key_id=parts.key_id).first()
+    if connection is None or not same_secret(parts.secret, bytes(connection.secret_hash)):
+        return None
+    if connection.is_touch_due(now=now):
+        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - TOUCH_INTERVAL)
+        ApiKey.objects.filter(stale, pk=connection.pk).update(last_used_at=now)
+    return Principal(connection.user, connection)
+
+
+class AgentAuthentication(BaseAuthentication):
+    """DRF's hook for the REST API: `Authorization: ApiKey <key>` or, as a convenience, `Bearer <key>`."""
+
+    def authenticate(self, request: Request) -> tuple[User, Principal]:
+        """The user and the Principal; AuthenticationRequired without the header, ApiKeyInvalid for any other fault."""
+        header = request.headers.get("Authorization", "").strip()
+        if not header:
+            raise AuthenticationRequired("This call needs an API key.", headers={"WWW-Authenticate": REST_CHALLENGE})
+        scheme, _, key = header.partition(" ")
+        known = scheme.lower() in ("apikey", "bearer")
+        principal = principal_of_key(key.strip(), now=timezone.now()) if known else None
+        if principal is None:
+            raise ApiKeyInvalid("The API key is unknown or was revoked.", headers={"WWW-Authenticate": REST_CHALLENGE})
+        return principal.user, principal

@@ -1,0 +1,1 @@
+"""The review loop: scheduler, queue and submit."""
