@@ -12,10 +12,11 @@ from tests.factories import make_api_key, make_user, make_workspace
 
 @pytest.fixture(autouse=True)
 def _plain_settings(settings) -> None:
-    """Static files without a manifest, mail in memory: what a test machine has."""
+    """Static files straight from their folders, mail in memory: what a test machine has."""
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }
+    settings.WHITENOISE_AUTOREFRESH = settings.WHITENOISE_USE_FINDERS = True
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
 
 
