@@ -21,7 +21,6 @@ from flashcards.folding import fold
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NAME_LENGTH_MAX = 200
 SEARCH_SEPARATOR = "\x1f"
 
 
