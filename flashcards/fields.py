@@ -45,15 +45,9 @@ class _CodePointOrder:
     any language's.
     """
 
-    def db_type(self, connection: BaseDatabaseWrapper) -> str:
-        return 'text COLLATE "C"' if connection.vendor == "postgresql" else "text"
-
     def db_parameters(self, connection: BaseDatabaseWrapper) -> dict[str, Any]:
-        # The collation belongs to the type, so that Django neither adds nor alters one of its own.
-        return {"type": self.db_type(connection), "check": None, "collation": None}
-
-    def cast_db_type(self, connection: BaseDatabaseWrapper) -> str:
-        return "text"
+        # Not by db_collation: that names one collation for every engine.
+        return {"type": "text", "check": None, "collation": "C" if connection.vendor == "postgresql" else None}
 
 
 class CodePointTextField(_CodePointOrder, _Text):
