@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
@@ -106,11 +106,15 @@ class LoginToken(models.Model):
 
 
 class SendLog(models.Model):
-    """One request for a code: what the send limits count. `mailed` tells whether a mail went out for it."""
+    """One request for a code that the limits of its IP address let through: what all send limits count.
+
+    `new_code` tells whether it made a code of its own, and so counts for its e-mail address, or was given a token for
+    an earlier one. A mail that failed does not count for the e-mail address.
+    """
 
     email = models.CharField(max_length=EMAIL_LENGTH_MAX)
     client_address = models.CharField(max_length=64)
-    mailed = models.BooleanField()
+    new_code = models.BooleanField()
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -124,35 +128,60 @@ class SendLog(models.Model):
         return str(self.pk)
 
 
-class ConnectionQuerySet(models.QuerySet["ApiKey"]):
-    """API keys."""
+C = TypeVar("C", bound=models.Model, covariant=True)
 
-    def active(self) -> ConnectionQuerySet:
-        """Keys that still open the door: neither they nor their users were switched off."""
+
+class ConnectionQuerySet(models.QuerySet[C]):
+    """Ways in, of one kind."""
+
+    def active(self) -> Self:
+        """Those that still open the door: neither they nor their users were switched off."""
         return self.filter(revoked_at__isnull=True, user__is_active=True)
 
 
-class ApiKey(models.Model):
-    """One connection of a command-line agent: a key, its label, and the workspace it has selected.
-
-    The key is shown once. `key_id` finds the row; the secret is compared with `secret_hash` in constant time.
-    """
+class Connection(models.Model):
+    """What one program holds of a user: the workspace it has selected, when it was last used, whether it was ended."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(User, models.CASCADE, related_name="api_keys")
-    key_id = models.CharField(max_length=8, unique=True)
-    secret_hash = models.BinaryField(max_length=32)
-    label = models.CharField(max_length=LABEL_LENGTH_MAX)
     selected_workspace = models.ForeignKey(Workspace, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ConnectionQuerySet.as_manager()
-
-    def __str__(self) -> str:
-        return self.label
+    class Meta:
+        abstract = True
 
     def is_touch_due(self, *, now: datetime) -> bool:
         """Whether `last_used_at` is old enough to be written again."""
         return self.last_used_at is None or now - self.last_used_at >= TOUCH_INTERVAL
+
+    def touch(self, *, now: datetime) -> None:
+        """Write `last_used_at`, at most every five minutes, in a statement of its own."""
+        if self.is_touch_due(now=now):
+            stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - TOUCH_INTERVAL)
+            type(self)._default_manager.filter(stale, pk=self.pk).update(last_used_at=now)
+
+
+class ApiKeyQuerySet(ConnectionQuerySet["ApiKey"]):
+    """API keys."""
+
+
+class ApiKey(Connection):
+    """The connection of a command-line agent: a key and its label.
+
+    The key is shown once. `key_id` finds the row; the secret is compared with `secret_hash` in constant time.
+    """
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="api_keys")
+    key_id = models.CharField(max_length=8, unique=True)
+    secret_hash = models.BinaryField(max_length=32)
+    label = models.CharField(max_length=LABEL_LENGTH_MAX)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.label
+
+
+# Django finds the models of an app through this module alone.
+import accounts.oauth.models  # noqa: E402, F401

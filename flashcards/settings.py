@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
+    "oauth2_provider",
     "flashcards",
     "accounts",
     "review",
@@ -86,6 +87,8 @@ MIDDLEWARE = [
 ROOT_URLCONF = "flashcards.urls"
 WSGI_APPLICATION = "flashcards.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
+OAUTH2_PROVIDER_APPLICATION_MODEL = "accounts.OAuthClient"
+OAUTH2_PROVIDER_GRANT_MODEL = "accounts.OAuthGrant"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 TEMPLATES = [

@@ -1,0 +1,1 @@
+"""The service as its own OAuth 2.1 authorization server, for the MCP endpoint."""
