@@ -1,0 +1,6 @@
+"""A workspace as one JSON file: exported without loss, imported whole or not at all."""
+
+from review.archive.faults import ArchiveRefused, Fault
+from review.archive.importing import Imported, import_archive
+
+__all__ = ["ArchiveRefused", "Fault", "Imported", "import_archive"]
