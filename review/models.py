@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from uuid import UUID
 
 from django.db import models
 from django.db.models import F, Q
@@ -17,18 +18,29 @@ CLIENT_EVENT_ID_LENGTH_MAX = 200
 class ReviewEventQuerySet(InWorkspaceQuerySet["ReviewEvent"]):
     """Review events of a workspace."""
 
+    def of_review_id(self, workspace: Workspace, review_id: UUID) -> ReviewEvent | None:
+        """The event that this reviewId recorded, undone or not."""
+        return self.in_workspace(workspace).filter(client_event_id=str(review_id)).first()
+
+    def newest_standing(self, card: Card) -> ReviewEvent | None:
+        """The last review of the card that was not undone."""
+        standing = self.in_workspace(card.workspace_id).filter(card_id=card.card_id, undone_at__isnull=True)
+        return standing.order_by("-reviewed_at_server", "-reviewed_at_client", "review_event_id").first()
+
 
 class ReviewEvent(models.Model):
     """One rating of one card, with the schedule before and after, so that it can be undone and a history replayed.
 
     `client_event_id` is the reviewId that makes a submit idempotent. The card's key has no database constraint: events
-    outlive a card that left the trash.
+    outlive a card that left the trash. `replica_id` is the connection, `reviewed_by` its user (None for an imported
+    review); neither is a foreign key, because events outlive both.
     """
 
     review_event_id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="review_events", db_index=False)
     card = models.ForeignKey(Card, models.DO_NOTHING, related_name="review_events", db_index=False, db_constraint=False)
     replica_id = models.UUIDField(default=uuid.UUID(int=0))
+    reviewed_by = models.UUIDField(null=True)
     client_event_id = CodePointTextField()
     rating = models.PositiveSmallIntegerField()
     reviewed_at_client = models.DateTimeField(default=timezone.now)
