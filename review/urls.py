@@ -1,0 +1,16 @@
+"""Addresses of this app."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern
+
+from flashcards.api import Route, url_patterns
+from review.operations import next_review_card, reveal_answer, submit_review
+
+ROUTES: list[Route] = [
+    Route("POST", "v1/agent/reviews/next", next_review_card),
+    Route("POST", "v1/agent/reviews/reveal", reveal_answer),
+    Route("POST", "v1/agent/reviews/submit", submit_review),
+]
+
+urlpatterns: list[URLPattern] = url_patterns(ROUTES)
