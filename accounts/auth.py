@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.credentials import parse_api_key, same_secret
 from accounts.errors import ApiKeyInvalid, AuthenticationRequired
-from accounts.models import TOUCH_INTERVAL, ApiKey, User
-from accounts.services import resolve_workspace
+from accounts.models import ApiKey, Connection, User
+from accounts.oauth.connections import connection_of_access_token
+from accounts.workspaces import resolve_workspace
 from flashcards.models import Workspace
 from flashcards.operation import Scope
 
@@ -26,7 +26,7 @@ class Principal:
     """A user on one of their connections, with what it was granted."""
 
     user: User
-    connection: ApiKey
+    connection: Connection
     scopes: frozenset[Scope] = frozenset({Scope.ALL})
 
     @property
@@ -44,7 +44,7 @@ class Principal:
         return Scope.ALL in self.scopes or scope in self.scopes
 
     def workspace(self, workspace_id: UUID | None = None) -> Workspace:
-        """The workspace this call works in (see `services.resolve_workspace`)."""
+        """The workspace this call works in (see `workspaces.resolve_workspace`)."""
         selected_id = self.connection.selected_workspace_id
         return resolve_workspace(self.user, workspace_id=workspace_id, selected_id=selected_id)
 
@@ -60,10 +60,23 @@ def principal_of_key(key: str, *, now: datetime) -> Principal | None:
     connection = ApiKey.objects.active().select_related("user").filter(key_id=parts.key_id).first()
     if connection is None or not same_secret(parts.secret, bytes(connection.secret_hash)):
         return None
-    if connection.is_touch_due(now=now):
-        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - TOUCH_INTERVAL)
-        ApiKey.objects.filter(stale, pk=connection.pk).update(last_used_at=now)
+    connection.touch(now=now)
     return Principal(connection.user, connection)
+
+
+def principal_of_bearer(token: str, *, now: datetime) -> Principal | None:
+    """Who calls /mcp with `Authorization: Bearer <token>`: an API key or the access token of a connected app.
+
+    None for a token that is malformed, unknown, expired, for another audience, or of a connection or user that was
+    switched off. Writes `last_used_at` as `principal_of_key` does.
+    """
+    if token.startswith("fca_"):
+        return principal_of_key(token, now=now)
+    granted = connection_of_access_token(token, now=now)
+    if granted is None:
+        return None
+    granted.connection.touch(now=now)
+    return Principal(granted.connection.user, granted.connection, frozenset({granted.scope}))
 
 
 class AgentAuthentication(BaseAuthentication):

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+import unicodedata
 from typing import NamedTuple
 
 from django.utils.crypto import salted_hmac
@@ -69,6 +70,16 @@ def same_code(code: str, challenge_id: str, code_hash: bytes) -> bool:
     return hmac.compare_digest(hash_code(code, challenge_id), code_hash)
 
 
+def normalise_code(text: str) -> str:
+    """A code as it was mailed: spaces, dashes and full-width digits are the input method's doing, not the user's."""
+    return _ascii(re.sub(r"[\s\u2010-\u2015-]+", "", unicodedata.normalize("NFKC", text)))
+
+
 def normalise_token(text: str) -> str:
     """An otpSessionToken as it was made: case, spaces and hyphens do not matter."""
-    return re.sub(r"[\s-]+", "", text).upper()
+    return _ascii(re.sub(r"[\s-]+", "", text).upper())
+
+
+def _ascii(text: str) -> str:
+    # What is no code or token anyway must still have bytes to hash, lone surrogates included.
+    return text.encode("ascii", "replace").decode()
