@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.conf import settings
+from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
@@ -77,6 +79,27 @@ def principal_of_bearer(token: str, *, now: datetime) -> Principal | None:
         return None
     granted.connection.touch(now=now)
     return Principal(granted.connection.user, granted.connection, frozenset({granted.scope}))
+
+
+def authenticate_bearer(request: HttpRequest) -> Principal:
+    """Who calls the MCP endpoint.
+
+    Raises AuthenticationRequired with the challenge that tells a client where to authorize (RFC 6750 section 3,
+    RFC 9728 section 5.1); `invalid_token` is in it only when a token was sent. No other place than the header counts.
+    """
+    scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
+    token = token.strip() if scheme.lower() == "bearer" else ""
+    principal = principal_of_bearer(token, now=timezone.now()) if token else None
+    if principal is None:
+        said = "The token is unknown, expired or revoked." if token else "This endpoint needs a bearer token."
+        raise AuthenticationRequired(said, headers={"WWW-Authenticate": _bearer_challenge(sent=bool(token))})
+    return principal
+
+
+def _bearer_challenge(*, sent: bool) -> str:
+    metadata = f"{settings.PUBLIC_MCP_BASE_URL}/.well-known/oauth-protected-resource/mcp"
+    challenge = f'Bearer resource_metadata="{metadata}", scope="{Scope.ALL}"'
+    return challenge + (', error="invalid_token"' if sent else "")
 
 
 class AgentAuthentication(BaseAuthentication):

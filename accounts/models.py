@@ -143,6 +143,7 @@ class Connection(models.Model):
     """What one program holds of a user: the workspace it has selected, when it was last used, whether it was ended."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, models.CASCADE)
     selected_workspace = models.ForeignKey(Workspace, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True, blank=True)

@@ -163,6 +163,7 @@ class Migration(migrations.Migration):
                 ('nonce', models.CharField(blank=True, default='', max_length=255, verbose_name='nonce')),
                 ('claims', models.TextField(blank=True, verbose_name='claims')),
                 ('resource', oauth2_provider.models.ResourceJSONField(blank=True, default=list, verbose_name='resource')),
+                ('redirect_uri_given', models.BooleanField(default=True)),
                 ('redeemed_at', models.DateTimeField(blank=True, null=True)),
                 ('application', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL, verbose_name='application')),
                 ('selected_workspace', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='flashcards.workspace')),

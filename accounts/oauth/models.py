@@ -89,8 +89,10 @@ class OAuthGrant(AbstractGrant):
     """An authorization code; `code` holds its SHA-256 in hex, never the code.
 
     The row stays after the code was redeemed, so that a replay is seen and ends the `connection` it led to.
+    `redirect_uri_given` tells whether the request named its redirect URI; then the redemption must too.
     """
 
+    redirect_uri_given = models.BooleanField(default=True)
     selected_workspace = models.ForeignKey(Workspace, models.SET_NULL, null=True, blank=True, related_name="+")
     redeemed_at = models.DateTimeField(null=True, blank=True)
     connection = models.ForeignKey(OAuthConnection, models.CASCADE, null=True, blank=True, related_name="grants")

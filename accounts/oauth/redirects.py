@@ -82,3 +82,11 @@ def any_port(uri: str) -> str:
     """`uri` without its port when it is a loopback one (RFC 8252 section 7.3); any other unchanged."""
     parts = urlsplit(uri)
     return parts._replace(netloc=host_of(parts)).geturl() if parts.scheme == "http" else uri
+
+
+def is_web_address(text: object) -> bool:
+    """Whether `text` is an https address that may stand in a client's metadata."""
+    try:
+        return urlsplit(check_redirect_uri(text)).scheme == "https"
+    except RedirectUriRefused:
+        return False
