@@ -1,0 +1,1 @@
+"""The review session as an MCP App: rendering, candidates, sessions and the page."""
