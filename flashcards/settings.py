@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
-import environ
+from flashcards import addresses
+from flashcards.configuration import ROOT, allowed_host, kept_secret_key, read_configuration, read_environment
 
-from flashcards.configuration import ROOT, ConfigurationError, kept_secret_key, read_configuration
-
-environ.Env.read_env(ROOT / ".env")
-CONFIGURATION = read_configuration(os.environ)
+CONFIGURATION = read_configuration(read_environment(ROOT / ".env", os.environ))
 
 BASE_DIR = ROOT
 DATA_DIR = CONFIGURATION.DATA_DIR.expanduser().resolve()
@@ -37,7 +35,7 @@ PUBLIC_AUTH_BASE_URL = CONFIGURATION.PUBLIC_AUTH_BASE_URL or PUBLIC_BASE_URL
 PUBLIC_MCP_BASE_URL = CONFIGURATION.PUBLIC_MCP_BASE_URL or PUBLIC_BASE_URL
 PUBLIC_ORIGINS = tuple(dict.fromkeys((PUBLIC_BASE_URL, PUBLIC_API_BASE_URL, PUBLIC_AUTH_BASE_URL, PUBLIC_MCP_BASE_URL)))
 ALLOWED_HOSTS = [
-    *dict.fromkeys(urlsplit(origin).hostname or "" for origin in PUBLIC_ORIGINS),
+    *dict.fromkeys(map(allowed_host, PUBLIC_ORIGINS)),
     *([] if CONFIGURATION.PUBLIC_BASE_URL else ["127.0.0.1", "[::1]"]),
 ]
 CSRF_TRUSTED_ORIGINS = list(PUBLIC_ORIGINS)
@@ -46,6 +44,12 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_COUNT else None
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # other hosts of the domain are not ours to bind to TLS
+    "security.W008",  # the proxy that ends TLS redirects; here health checks come in plain HTTP
+    "security.W021",  # as W005: a preload list is for the owner of the domain
+]
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 # Some clients open sign-in in a pop-up and lose it when this header cuts the opener off.
@@ -72,6 +76,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "flashcards.request_log.RequestLog",
+    "flashcards.health.HealthChecks",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "flashcards.request_body.ChunkedBody",
@@ -114,56 +119,15 @@ REST_FRAMEWORK = {
 }
 
 
-def database() -> dict[str, Any]:
-    """Django's DATABASES["default"] for DATABASE_URL."""
-    url = CONFIGURATION.DATABASE_URL or f"sqlite:///{DATA_DIR / 'flashcards.sqlite3'}"
-    try:
-        config: dict[str, Any] = dict(environ.Env.db_url_config(url))
-    except (ValueError, environ.ImproperlyConfigured):
-        raise ConfigurationError("DATABASE_URL: cannot be read as a database address.") from None
-    engine = str(config.get("ENGINE", ""))
-    if engine.endswith("sqlite3"):
-        return config | SQLITE
-    if engine.endswith("postgresql"):
-        return config | postgresql(pool=CONFIGURATION.DATABASE_POOL)
-    raise ConfigurationError("DATABASE_URL: must begin with postgres:// or sqlite:///.")
-
-
-STATEMENT_SECONDS_MAX = 15
-
-SQLITE: dict[str, Any] = {
-    "OPTIONS": {
-        # Writers queue at BEGIN instead of failing when a read transaction wants to write.
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 10,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;",
-    }
+STATEMENT_SECONDS_MAX = addresses.STATEMENT_SECONDS_MAX
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": addresses.database_settings(
+        CONFIGURATION.DATABASE_URL or f"sqlite:///{quote(str(DATA_DIR / 'flashcards.sqlite3'))}",
+        pool=CONFIGURATION.DATABASE_POOL,
+    )
 }
 
-
-def postgresql(*, pool: bool) -> dict[str, Any]:
-    """Persistent connections with health checks, or psycopg's pool; Django refuses both at once."""
-    options: dict[str, Any] = {
-        "connect_timeout": 3,
-        "options": f"-c statement_timeout={STATEMENT_SECONDS_MAX}s -c timezone=UTC",
-    }
-    if pool:
-        return {"OPTIONS": options | {"pool": True}, "CONN_MAX_AGE": 0}
-    return {"OPTIONS": options, "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-
-
-DATABASES = {"default": database()}
-
-
-def email() -> dict[str, Any]:
-    """Django's EMAIL_* settings for EMAIL_URL."""
-    try:
-        return dict(environ.Env.email_url_config(CONFIGURATION.EMAIL_URL))
-    except (ValueError, KeyError, environ.ImproperlyConfigured):
-        raise ConfigurationError("EMAIL_URL: cannot be read as a mail address such as smtp+tls://host:587.") from None
-
-
-globals().update({name: value for name, value in email().items() if name.startswith("EMAIL_")})
+globals().update(addresses.email_settings(CONFIGURATION.EMAIL_URL))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = CONFIGURATION.DEFAULT_FROM_EMAIL
 

@@ -8,6 +8,9 @@ from django.test import Client
 
 from tests.agent import Agent
 from tests.factories import make_api_key, make_user, make_workspace
+from tests.server import server
+
+__all__ = ["server"]
 
 
 @pytest.fixture(autouse=True)
