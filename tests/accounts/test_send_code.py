@@ -102,7 +102,7 @@ def test_the_answer_does_not_tell_whether_an_account_exists(visitor, mailoutbox)
         ("example.org", "known@example.com", 1),
     ],
 )
-def test_refused_sign_up_gets_the_same_answer_and_no_mail(visitor, mailoutbox, settings, rule, email, mails):
+def test_refused_sign_up_gets_the_same_answer_and_no_mail(visitor, mailoutbox, settings, *, rule, email, mails):
     make_user("known@example.com")
     expected = comparable(visitor.send_code("someone@example.com"))
     mailoutbox.clear()
