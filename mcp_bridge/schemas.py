@@ -1,0 +1,96 @@
+"""JSON Schemas as picky clients take them: one object, no references, no alternatives where a type will do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from flashcards.operation import Params
+
+Schema = dict[str, Any]
+
+_NOISE = frozenset({"title", "$defs", "discriminator", "examples"})
+
+
+def argument_schema(params: type[Params]) -> Schema:
+    """The arguments of a tool: exactly what is enforced, but that null for an optional argument goes unmentioned."""
+    full = params.model_json_schema(by_alias=True)
+    plain = _plain(full, full.get("$defs", {}), nullable=False)
+    # The model's docstring is for developers; the tool has a description of its own.
+    return {key: value for key, value in plain.items() if key != "description"}
+
+
+def envelope_schema(data: type[BaseModel]) -> Schema:
+    """What a tool's `structuredContent` looks like, success or error: the envelope with that `data`.
+
+    Nothing inside `data` is required, because the data of an error is empty.
+    """
+    full = data.model_json_schema(by_alias=True, mode="serialization")
+    plain = _plain(full, full.get("$defs", {}), nullable=True)
+    shown = _without_prose({"type": "object", "properties": plain.get("properties", {})})
+    return {
+        "type": "object",
+        "properties": {
+            "ok": {"type": "boolean"},
+            "data": shown,
+            "instructions": {"type": "string"},
+            "docs": {"type": "object"},
+            "error": {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}},
+            "requestId": {"type": "string"},
+        },
+        "required": ["ok", "data", "instructions", "docs"],
+    }
+
+
+def _plain(schema: Mapping[str, Any], definitions: Mapping[str, Any], *, nullable: bool) -> Schema:
+    """`schema` with references inlined, titles and null defaults dropped, and null alternatives folded or dropped."""
+    if "$ref" in schema:
+        named = definitions[str(schema["$ref"]).rpartition("/")[2]]
+        own = {key: value for key, value in schema.items() if key != "$ref"}
+        return _plain({**named, **own}, definitions, nullable=nullable)
+    result: Schema = {}
+    for key, value in schema.items():
+        if key in _NOISE or (key, value) in (("default", None), ("additionalProperties", True)):
+            continue
+        result |= _plain_part(key, value, definitions, nullable=nullable)
+    return result
+
+
+def _plain_part(key: str, value: Any, definitions: Mapping[str, Any], *, nullable: bool) -> Schema:
+    if key == "properties":
+        return {key: {name: _plain(part, definitions, nullable=nullable) for name, part in value.items()}}
+    if key == "anyOf":
+        return _alternatives([_plain(part, definitions, nullable=nullable) for part in value], nullable=nullable)
+    if key in ("items", "additionalProperties") and isinstance(value, Mapping):
+        return {key: _plain(value, definitions, nullable=nullable)}
+    return {key: value}
+
+
+def _alternatives(parts: list[Schema], *, nullable: bool) -> Schema:
+    some = [part for part in parts if part != {"type": "null"}]
+    if len(some) == 1 and len(some) < len(parts):
+        return _or_null(some[0]) if nullable else some[0]
+    kept = parts if nullable else some
+    if all(part.keys() == {"type"} for part in kept):
+        return {"type": [part["type"] for part in kept]}
+    return {"anyOf": kept}
+
+
+def _or_null(schema: Schema) -> Schema:
+    nullable = schema | {"type": [schema["type"], "null"]} if isinstance(schema.get("type"), str) else schema
+    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
+
+
+def _without_prose(schema: Schema) -> Schema:
+    """Types alone: whoever reads an answer has the `instructions` beside it, and a list of tools has to stay small."""
+    return {
+        key: {name: _without_prose(part) for name, part in value.items()}
+        if key == "properties"
+        else _without_prose(value)
+        if isinstance(value, dict)
+        else value
+        for key, value in schema.items()
+        if key not in ("description", "required")
+    }
