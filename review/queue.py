@@ -54,9 +54,12 @@ class DueCounts:
 
 def next_card(workspace: Workspace, *, now: datetime, selection: Selection = EVERY_CARD) -> Card | None:
     """The first card of the queue; None when nothing is due or new. At most three look-ups."""
-    cards = selection.cards(workspace)
     # Where nothing was just reviewed, every due card belongs to the second bucket.
-    return _just_reviewed(cards, now=now).first() or _due(cards, now=now).first() or _new(cards).first()
+    for bucket in buckets(selection.cards(workspace), now=now):
+        card = bucket.first()
+        if card is not None:
+            return card
+    return None
 
 
 def queue(
@@ -69,11 +72,11 @@ def queue(
 ) -> list[Card]:
     """The first `limit` cards of the queue in their order, those `without` left out."""
     cards = selection.cards(workspace).exclude(card_id__in=list(without))
-    # The two reads overlap: as many due cards as asked for always hold the ones that were not just reviewed.
-    just_reviewed, due = _just_reviewed(cards, now=now)[:limit], _due(cards, now=now)[:limit]
-    placed = {queue_place(card, now=now): card for card in (*just_reviewed, *due)}
+    just_reviewed, due, new = buckets(cards, now=now)
+    # The two reads overlap; the first `limit` due cards hold all that the just reviewed ones leave room for.
+    placed = {queue_place(card, now=now): card for card in (*just_reviewed[:limit], *due[:limit])}
     found = [placed[place] for place in sorted(place for place in placed if place is not None)][:limit]
-    return found if len(found) == limit else [*found, *_new(cards)[: limit - len(found)]]
+    return found if len(found) == limit else [*found, *new[: limit - len(found)]]
 
 
 def new_cards(
@@ -89,15 +92,15 @@ def due_counts(workspace: Workspace, *, now: datetime, selection: Selection = EV
     return DueCounts(due=cards.due(now=now).count(), new=cards.new().count())
 
 
-def _just_reviewed(cards: CardQuerySet, *, now: datetime) -> CardQuerySet:
+def buckets(cards: CardQuerySet, *, now: datetime) -> tuple[CardQuerySet, CardQuerySet, CardQuerySet]:
+    """The three parts of the queue over `cards`, each in its order; the second repeats the cards of the first."""
+    in_study = cards.due(now=now)
     # Sorting by an expression keeps the planner from walking all due cards in order until one was just reviewed: it
     # goes through the index of last reviews instead, where the hour's few cards stand together.
-    hour = cards.due(now=now).filter(fsrs_last_reviewed_at__range=(now - JUST_REVIEWED, now))
-    return hour.order_by(Coalesce("due_at", now), "created_at", "card_id")
-
-
-def _due(cards: CardQuerySet, *, now: datetime) -> CardQuerySet:
-    return cards.due(now=now).order_by("due_at", "created_at", "card_id")
+    just_reviewed = in_study.filter(fsrs_last_reviewed_at__range=(now - JUST_REVIEWED, now)).order_by(
+        Coalesce("due_at", now), "created_at", "card_id"
+    )
+    return just_reviewed, in_study.order_by("due_at", "created_at", "card_id"), _new(cards)
 
 
 def _new(cards: CardQuerySet) -> CardQuerySet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -33,7 +33,6 @@ from review.scheduler import (
     review_card,
     schedule_fault,
 )
-from review.stored_schedule import read_schedule_record, schedule_record
 
 CARD_ID = UUID("7b1f0c3e-3b0a-4a55-9d52-0c9b1c2d3e4f")
 AT = datetime(2026, 3, 8, 9, tzinfo=UTC)
@@ -310,10 +309,3 @@ def test_the_package_still_lets_through_what_is_refused_here():
 def test_the_scheduler_loads_without_django():
     program = "import sys, review.scheduler; sys.exit('django' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
-def test_a_schedule_comes_back_from_its_record_whole():
-    for schedule in (NEW, IN_LEARNING, IN_RELEARNING, replace(IN_REVIEW, due_at=AT + timedelta(microseconds=1))):
-        record = schedule_record(schedule)
-        assert set(record) == {field.name for field in fields(Schedule)}
-        assert read_schedule_record(record) == schedule
