@@ -1,0 +1,1 @@
+"""The MCP transport, discovery and the guides."""
