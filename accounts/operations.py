@@ -63,7 +63,10 @@ def next_step(selection: Selection) -> Advice:
 class SendCodeParams(Params):
     """Whom to send a code."""
 
-    email: str = Field(description="The user's e-mail address; their account is made at the first sign-in.")
+    email: str = Field(
+        description="The user's e-mail address; their account is made at the first sign-in.",
+        examples=["ada@example.com"],
+    )
 
 
 class SendCodeData(Data):
@@ -123,8 +126,10 @@ def _verify_action(token: str) -> dict[str, Any]:
 class VerifyCodeParams(Params):
     """The code with its token, and a name for the key."""
 
-    code: str = Field(description="The 8 digits from the newest mail.")
-    otp_session_token: str = Field(description="The otpSessionToken that send_code returned.")
+    code: str = Field(description="The 8 digits from the newest mail.", examples=["04821937"])
+    otp_session_token: str = Field(
+        description="The otpSessionToken that send_code returned.", examples=["7K3MX0QZ4R8TB2WN9CJD"]
+    )
     label: Annotated[str, AfterValidator(clean_label)] = Field(
         description=f"What the user will know this connection by, 1 to {LABEL_LENGTH_MAX} characters.",
         examples=["Claude Code on my laptop"],
@@ -307,7 +312,7 @@ class CreateWorkspaceParams(Params):
     """What to call it."""
 
     name: Annotated[str, AfterValidator(clean_workspace_name)] = Field(
-        description=f"1 to {NAME_LENGTH_MAX} characters, e.g. Spanish."
+        description=f"1 to {NAME_LENGTH_MAX} characters, e.g. Spanish.", examples=["Spanish"]
     )
 
 

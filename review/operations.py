@@ -137,7 +137,9 @@ _NOTHING_SELECTED = Advice(
 class RevealParams(WorkspaceParams):
     """Whose answer to show."""
 
-    card_id: UuidText = Field(description="The cardId that the next card came with.")
+    card_id: UuidText = Field(
+        description="The cardId that the next card came with.", examples=["3f2b8c1e-9a4d-4c7b-8f10-2d6e5a90b1c4"]
+    )
 
 
 class RevealData(Data):
@@ -184,14 +186,18 @@ _COMPARE = Advice(
 class SubmitParams(WorkspaceParams):
     """One rating of one card."""
 
-    card_id: UuidText = Field(description="The card that the learner attempted.")
+    card_id: UuidText = Field(
+        description="The card that the learner attempted.", examples=["3f2b8c1e-9a4d-4c7b-8f10-2d6e5a90b1c4"]
+    )
     review_id: UuidText = Field(
         description="A random UUID that you make for this one review and keep. Repeat the identical request with it "
-        "when you do not know whether the first one arrived: it is stored once. Never reuse it for another card."
+        "when you do not know whether the first one arrived: it is stored once. Never reuse it for another card.",
+        examples=["b1d7c6f2-5e0a-4f38-9c21-7a4e8d3b6f05"],
     )
-    rating: RatingWord = Field(description=f"{_GRADES} A rating that the learner names wins.")
+    rating: RatingWord = Field(description=f"{_GRADES} A rating that the learner names wins.", examples=["Good"])
     reviewed_time_zone: TimeZoneName = Field(
-        description="The learner's IANA time zone, such as Europe/Paris; UTC if you cannot know it."
+        description="The learner's IANA time zone, such as Europe/Paris; UTC if you cannot know it.",
+        examples=["Europe/Paris"],
     )
 
 
