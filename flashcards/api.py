@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -19,9 +20,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from flashcards.envelope import Answer, Reply, Surface, render
-from flashcards.errors import AppError, InvalidRequest, MethodNotAllowed, NotFound, validation_issue
+from flashcards.errors import AppError, InvalidRequest, MethodNotAllowed, NotFound, printable, validation_issue
 from flashcards.operation import Call, Operation
-from flashcards.outcome import BODY_BYTES_MAX, as_app_error, outcome_of, perform
+from flashcards.outcome import BODY_BYTES_MAX, NAME_SHOWN_MAX, as_app_error, outcome_of, perform
 from flashcards.request_body import read_body
 from flashcards.request_log import request_id
 
@@ -71,19 +72,26 @@ class JsonBody(BaseParser):
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:
     """`raw` as a JSON object; ParseError says what it is instead. A blank body is an empty object."""
-    if not raw.strip():
-        return {}
+    value = parse_json(raw) if raw.strip() else {}
+    if not isinstance(value, dict):
+        raise ParseError('The body must be a JSON object such as {"sql": "…"}.')
+    return value
+
+
+def parse_json(raw: bytes) -> Any:
+    """`raw` as JSON in UTF-8, no name twice in an object; ParseError for anything else."""
     try:
-        value = json.loads(raw, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+        # Decoded here: json.loads would take UTF-16 too, and bytes that stand for lone surrogates.
+        text = raw.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
     except RecursionError:
         raise ParseError("The body is nested too deeply.") from None
     except UnicodeDecodeError:
         raise ParseError("The body is not UTF-8.") from None
     except json.JSONDecodeError as error:
         raise ParseError(f"The body is not JSON (line {error.lineno}, column {error.colno}).") from None
-    if not isinstance(value, dict):
-        raise ParseError('The body must be a JSON object such as {"sql": "…"}.')
-    return value
+    except ValueError:
+        raise ParseError("The body has a number of too many digits.") from None
 
 
 def _refuse_constant(name: str) -> float:
@@ -93,7 +101,7 @@ def _refuse_constant(name: str) -> float:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) < len(pairs):
-        twice = next(key for key in unique if sum(key == other for other, _ in pairs) > 1)
+        (twice, _), *_rest = Counter(key for key, _ in pairs).most_common(1)
         raise ParseError(f"The body names {twice[:60]!r} twice.")
     return unique
 
@@ -120,7 +128,8 @@ class OperationView(APIView):
     @property
     def allowed_methods(self) -> list[str]:
         """What the Allow header names."""
-        return [*self.routes, "OPTIONS"]
+        head = ["HEAD"] if "GET" in self.routes else []
+        return [*self.routes, *head, "OPTIONS"]
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[BaseRenderer, str]:
         """Always the envelope: an agent that asks for text/html is still better served by the JSON."""
@@ -131,10 +140,16 @@ class OperationView(APIView):
 
     def serve(self, request: Request, **path_arguments: str) -> Response:
         """The operation's outcome in its envelope."""
-        route = self.routes[str(request.method)]
+        route = self.routes["GET" if request.method == "HEAD" else str(request.method)]
         outcome = outcome_of_route(route, request, path_arguments)
         rendered = answer(outcome, status=route.status)
         return Response(rendered.body, status=rendered.status, headers=rendered.headers)
+
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        """The methods that this path takes, in the envelope and in the Allow header."""
+        methods = self.allowed_methods
+        reply = Reply({"methods": methods}, "Send one of these methods; /v1/openapi.json describes each.")
+        return Response(answer(reply).body, headers={"Allow": ", ".join(methods)})
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         """405 with the methods that this path takes."""
@@ -159,19 +174,31 @@ def outcome_of_route(route: Route, request: Request, path_arguments: Mapping[str
             raise outcome
         return outcome
 
-    return outcome_of(run)
+    outcome = outcome_of(run)
+    if type(outcome) is InvalidRequest:
+        # A body that could not be read is refused under the operation's own code, as its wrong arguments are.
+        return route.operation.refusal(outcome.message, outcome.details["validationIssues"])
+    return outcome
 
 
 def _arguments(route: Route, request: Request) -> dict[str, Any]:
-    if route.method != "GET":
-        data = request.data
-        return dict(data) if isinstance(data, Mapping) else {}
-    query = request.query_params
+    """The arguments from where this method carries them; one in the other place must not be passed over in silence."""
+    query, body = request.query_params, dict(request.data)
+    expected, other = (query, body) if route.method == "GET" else (body, query)
+    misplaced = next(iter(other), None)
+    if misplaced is not None:
+        place = "query" if route.method == "GET" else "body"
+        raise _refused(misplaced, "misplaced", f"{route.method} takes its arguments in the {place}")
     twice = next((name for name in query if len(query.getlist(name)) > 1), None)
     if twice is not None:
-        message = f"The query names {twice[:60]!r} twice."
-        raise InvalidRequest(message, [validation_issue(twice[:60], "repeated", message)])
-    return dict(query.items())
+        raise _refused(twice, "repeated", "the query names it twice")
+    return dict(expected.items())
+
+
+def _refused(name: str, code: str, reason: str) -> InvalidRequest:
+    shown = printable(name[:NAME_SHOWN_MAX])
+    message = f"{shown}: {reason}."
+    return InvalidRequest(message, [validation_issue(shown, code, message)])
 
 
 def client_address(request: HttpRequest | Request) -> str:

@@ -53,6 +53,11 @@ def error_classes(root: type[AppError] = AppError) -> Iterator[type[AppError]]:
         yield from error_classes(child)
 
 
+def printable(text: str) -> str:
+    r"""`text` of a client as an answer may repeat it: what UTF-8 cannot carry stands as `\ud800`."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def validation_issue(path: str, code: str, message: str) -> dict[str, str]:
     """One entry of `details.validationIssues`: where in the input, a stable reason, and a sentence."""
     return {"path": path, "code": code, "message": message}

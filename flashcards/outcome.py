@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.http import Http404
+from django.http import Http404, UnreadablePostError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from rest_framework.exceptions import MethodNotAllowed as RestMethodNotAllowed
@@ -32,11 +32,14 @@ from flashcards.errors import (
     ServiceUnavailable,
     UnsupportedMediaType,
     WorkspaceIdInvalid,
+    printable,
     validation_issue,
 )
 from flashcards.operation import C, Call, Operation, P, Params
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 BODY_BYTES_MAX = 1 << 20
 ISSUES_MAX = 10
@@ -49,8 +52,8 @@ def perform(operation: Operation[P, C], call: Call[C], arguments: Mapping[str, A
     return outcome_of(lambda: operation.run(call, checked(operation, arguments)))
 
 
-def outcome_of(action: Callable[[], Reply]) -> Reply | AppError:
-    """What `action` replies, or the error that its exception means."""
+def outcome_of(action: Callable[[], T]) -> T | AppError:
+    """What `action` returns, or the error that its exception means."""
     try:
         return action()
     except Exception as error:  # noqa: BLE001  the one net: `as_app_error` logs what nobody foresaw
@@ -63,21 +66,32 @@ def checked(operation: Operation[P, C], arguments: Mapping[str, Any]) -> P:
     A malformed `workspaceId` is WORKSPACE_ID_INVALID on every operation.
     """
     try:
-        return operation.params.model_validate(dict(arguments))
+        return operation.params.model_validate(_with_few_unknown(arguments, operation.params))
     except ValidationError as error:
-        issues = [_issue(detail, operation.params) for detail in error.errors(include_url=False)[:ISSUES_MAX]]
+        # A misspelt name first: it explains the one that is missing.
+        faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+        issues = [_issue(fault, operation.params) for fault in faults[:ISSUES_MAX]]
     wrong = next((issue for issue in issues if issue["path"] == "workspaceId"), None)
     if wrong is not None:
         raise WorkspaceIdInvalid(wrong["message"], [wrong])
     raise operation.refusal(issues[0]["message"], issues)
 
 
+def _with_few_unknown(arguments: Mapping[str, Any], params: type[Params]) -> dict[str, Any]:
+    """The arguments without the tail of a long list of unknown names, each of which would cost an error to be built."""
+    known = {field.alias or name for name, field in params.model_fields.items()}
+    unknown = [name for name in arguments if name not in known][:ISSUES_MAX]
+    return {name: arguments[name] for name in arguments if name in known} | {name: arguments[name] for name in unknown}
+
+
 def _issue(detail: ErrorDetails, params: type[Params]) -> dict[str, str]:
-    path = ".".join(str(part)[:NAME_SHOWN_MAX] for part in detail["loc"]) or "body"
+    path = printable(".".join(str(part)[:NAME_SHOWN_MAX] for part in detail["loc"])) or "body"
     kind = detail["type"]
     if kind == "extra_forbidden":
         known = ", ".join(field.alias or name for name, field in params.model_fields.items()) or "none"
         return validation_issue(path, "unknown_field", f"Unknown field {path!r}. Known fields: {known}.")
+    if kind == "string_unicode" and not detail["loc"]:
+        return validation_issue(path, "unknown_field", "A field's name is not valid Unicode.")
     if kind == "missing":
         return validation_issue(path, "missing_field", f"{path} is required.")
     said = str(detail.get("ctx", {}).get("error", "")) if kind == "value_error" else _lower_first(detail["msg"])
@@ -117,6 +131,8 @@ _TRANSLATIONS: tuple[tuple[tuple[type[Exception], ...], _Translate], ...] = (
     ((Http404,), lambda _: NotFound("There is nothing at this address.")),
     ((PermissionDenied,), lambda _: Forbidden("This is not allowed.")),
     ((RequestDataTooBig,), lambda _: request_too_large(BODY_BYTES_MAX)),
+    ((SuspiciousOperation,), lambda _: InvalidRequest("The request is malformed.")),
+    ((UnreadablePostError,), lambda _: InvalidRequest("The body ended before it was complete.")),
     ((ParseError,), lambda error: InvalidRequest(str(error), [validation_issue("body", "malformed_json", str(error))])),
     ((RestUnsupportedMediaType,), lambda _: UnsupportedMediaType("The body is not declared as application/json.")),
     ((RestMethodNotAllowed,), _method_not_allowed),
