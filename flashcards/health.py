@@ -47,7 +47,6 @@ def _answer(body: dict[str, str], status: HTTPStatus) -> HttpResponse:
 def failing_part() -> str | None:
     """`database` when it does not answer, `migrations` when some are not applied, else None."""
     try:
-        connection.close_if_unusable_or_obsolete()
         applied = MigrationRecorder(connection).applied_migrations()
     except (DatabaseError, InterfaceError) as error:
         log.warning("not ready: the database does not answer (%s)", type(error).__name__)

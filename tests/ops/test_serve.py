@@ -1,0 +1,153 @@
+"""`manage.py serve` as an operator meets it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.server import (
+    LiveServer,
+    free_port,
+    fresh_database,
+    kill,
+    launch_server,
+    manage,
+    running_server,
+    wait_until_alive,
+)
+
+pytestmark = pytest.mark.server
+
+LOUD = "*** EMAIL_URL is not set: mail is printed here instead of sent, sign-in codes included."
+
+
+def test_published_addresses_name_the_port_that_is_served(server: LiveServer) -> None:
+    answer = server.request("GET", "/v1/agent/me")
+    assert answer.body["docs"]["discoveryUrl"] == f"http://localhost:{server.port}/v1/"
+
+
+def test_the_server_says_where_it_is_and_that_it_prints_codes(server: LiveServer) -> None:
+    assert f"Serving http://localhost:{server.port} " in server.printed()
+    assert LOUD in server.printed()
+
+
+def test_a_code_that_is_printed_is_announced_as_printed(server: LiveServer) -> None:
+    before = len(server.printed())
+    assert server.request("POST", "/api/agent/send-code", {"email": "printed@example.com"}).status == 200
+    printed = server.printed()[before:]
+    assert printed.index(LOUD) < printed.index("To: printed@example.com")
+
+
+def test_no_warning_about_codes_when_mail_is_sent(tmp_path: Path) -> None:
+    with running_server(tmp_path, EMAIL_URL="smtp://localhost:2525") as running:
+        assert "EMAIL_URL" not in running.printed()
+
+
+def test_two_servers_start_at_once_on_one_empty_database(tmp_path: Path) -> None:
+    with fresh_database(tmp_path) as url:
+        ports = (free_port(), free_port())
+        pair = [launch_server(tmp_path, environment={"DATABASE_URL": url}, port=port) for port in ports]
+        try:
+            for running in pair:
+                wait_until_alive(running)
+                assert running.request("GET", "/readyz").body == {"status": "ready"}
+                assert "Traceback" not in running.printed()
+        finally:
+            for running in pair:
+                kill(running)
+
+
+def test_a_port_in_use_ends_the_start_with_one_line(server: LiveServer) -> None:
+    ended = manage("serve", "--port", str(server.port), environment=server.environment)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines() == [
+        f"CommandError: --port: cannot listen on 127.0.0.1 port {server.port}: the port is in use."
+    ]
+
+
+@pytest.mark.parametrize("port", ["0", "70000"])
+def test_a_port_that_cannot_be_is_refused(server: LiveServer, port: str) -> None:
+    ended = manage("serve", "--port", port, environment=server.environment)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines() == [f"CommandError: --port: must be 1 to 65535 (given: {port})."]
+
+
+def test_a_database_that_is_away_ends_the_start_with_one_line(tmp_path: Path) -> None:
+    url = f"postgres://me:hunter2@127.0.0.1:{free_port()}/cards"
+    ended = manage("serve", "--port", str(free_port()), environment={"DATA_DIR": str(tmp_path), "DATABASE_URL": url})
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1, ended.stderr
+    assert ended.stderr.startswith("CommandError: DATABASE_URL: the database postgres://me:********@127.0.0.1:")
+    assert "hunter2" not in ended.stderr
+
+
+def test_a_file_that_is_no_database_ends_the_start_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "cards.sqlite3").write_text("These are no cards. " * 100)
+    environment = {"DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path / 'cards.sqlite3'}"}
+    ended = manage("serve", "--port", str(free_port()), environment=environment)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines() == [
+        f"CommandError: DATABASE_URL: the database sqlite:///{tmp_path}/cards.sqlite3 cannot be used "
+        "(file is not a database)."
+    ]
+
+
+def test_sigterm_lets_a_request_end_and_then_the_server(tmp_path: Path) -> None:
+    body = b'{"sql": "SHOW TABLES"}'
+    with running_server(tmp_path) as running:
+        head = (
+            f"POST /v1/agent/sql/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Authorization: ApiKey {running.create_api_key()}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", running.port), timeout=20) as link:
+            link.sendall(head.encode() + body[:5])
+            # The server waits for the rest of the body when the signal comes.
+            time.sleep(1)
+            running.process.send_signal(signal.SIGTERM)
+            time.sleep(1)
+            link.sendall(body[5:])
+            answer = link.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 200 "), answer
+        assert running.process.wait(20) == 0
+
+
+def test_a_chunked_body_arrives_whole(server: LiveServer) -> None:
+    key = server.create_api_key("chunked@example.com")
+    parts = [b'{"sql": ', b'"SHOW TABLES"}']
+    body = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as link:
+        head = (
+            f"POST /v1/agent/sql/query HTTP/1.1\r\nHost: localhost\r\nAuthorization: ApiKey {key}\r\n"
+            "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        )
+        link.sendall(head.encode() + body)
+        answer = b"".join(iter(lambda: link.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 200 "), answer
+    assert b'"statementType":"show_tables"' in answer
+
+
+def test_a_request_line_or_header_over_the_limit_is_refused_without_being_logged(server: LiveServer) -> None:
+    assert server.raw_request("GET", "/v1/?secret=" + "s3cret" * 2000)[0] == 414
+    assert server.raw_request("GET", "/v1/", headers={"X-Long": "s3cret" * 4000})[0] == 431
+    assert server.raw_request("GET", "/v1/s3cret", headers={"X Bad": "s3cret"})[0] == 400
+    assert server.raw_request("GET", "/healthz")[0] == 200
+    assert "s3cret" not in server.printed()
+
+
+def test_one_line_is_logged_for_a_request_and_none_of_it_is_input(server: LiveServer) -> None:
+    answer = server.request("POST", "/v1/agent/sql/query?s3cret=1", {"sql": "SELECT s3cret"}, key="s3cret")
+    request_id = answer.headers["X-Request-Id"]
+    lines = [line for line in server.printed().splitlines() if request_id in line]
+    assert len(lines) == 1
+    assert "status=401" in lines[0]
+    assert "s3cret" not in server.printed()
+
+
+def test_a_host_that_is_not_ours_is_refused(server: LiveServer) -> None:
+    assert server.request("GET", "/v1/", headers={"Host": "evil.example"}).status == 400
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        assert server.request("GET", "/v1/agent/me", headers={"Host": f"{host}:{server.port}"}).status == 401
