@@ -15,7 +15,7 @@ def stranger() -> Client:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_every_address_answers_the_same_without_login_redirect_or_query(
+def test_every_address_answers_the_same_without_login_redirect_or_rows(
     stranger, address, db, django_assert_num_queries
 ):
     with django_assert_num_queries(0):
