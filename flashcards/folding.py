@@ -17,3 +17,8 @@ def _fold_table() -> dict[int, str]:
 def fold(text: str) -> str:
     """`text` with each code point lower-cased where its lower case is a single code point; same length as `text`."""
     return text.lower() if text.isascii() else text.translate(_fold_table())
+
+
+def folded_pairs() -> list[tuple[str, str]]:
+    """Every code point that `fold` changes, with what it becomes: for a database that folds by a table of ours."""
+    return [(chr(code), lower) for code, lower in _fold_table().items()]

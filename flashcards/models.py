@@ -348,3 +348,25 @@ class CardTag(models.Model):
 
     def __str__(self) -> str:
         return self.tag
+
+
+class DeckTagQuerySet(InWorkspaceQuerySet["DeckTag"]):
+    """Tags of live decks."""
+
+
+class DeckTag(models.Model):
+    """One tag of one live deck: a view of `Deck.tags`, to be read only, that is always in step."""
+
+    deck_tag_id = models.TextField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.DO_NOTHING, related_name="+", db_constraint=False)
+    deck = models.ForeignKey(Deck, models.DO_NOTHING, related_name="deck_tags", db_constraint=False)
+    tag = CodePointTextField()
+    position = models.PositiveSmallIntegerField()
+
+    objects = DeckTagQuerySet.as_manager()
+
+    class Meta:
+        managed = False
+
+    def __str__(self) -> str:
+        return self.tag
