@@ -1,0 +1,1 @@
+"""The SQL dialect that agents read and write flashcards in."""

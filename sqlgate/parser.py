@@ -1,0 +1,486 @@
+"""SQL text to statements. The only module that knows Lark; its errors end here and leave as faults of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Decimal
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar, cast
+
+from lark import Lark, Transformer, UnexpectedToken
+from lark import Token as LarkToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from sqlgate import ast
+from sqlgate.advice import explain_unexpected
+from sqlgate.errors import Fault, Reason, Span, shown
+from sqlgate.lexer import Token, split_statements, tokenize
+
+STATEMENTS_MAX = 50
+DEPTH_MAX = 16
+INTERVAL_MAX = timedelta(days=3_660_000)
+
+
+class Side(StrEnum):
+    """Which kind of statements a call takes; the value is the tool for them."""
+
+    READ = "sql_query"
+    WRITE = "sql_execute"
+
+
+READS = frozenset({"SELECT", "SHOW", "DESCRIBE", "DESC"})
+WRITES = frozenset({"INSERT", "UPDATE", "DELETE"})
+
+
+def parse(text: str, side: Side) -> tuple[ast.Statement, ...]:
+    """The statements of a batch, in order. Fault, with the statement's number, for whatever is not of the dialect."""
+    tokens = _tokens(text)
+    parts = list(split_statements(tokens))
+    if len(parts) > STATEMENTS_MAX:
+        message = f"The text has {len(parts):,} statements; one call takes at most {STATEMENTS_MAX}."
+        raise Fault(Reason.BATCH_LIMIT, message, parts[STATEMENTS_MAX][0].at if parts[STATEMENTS_MAX] else None)
+    statements = []
+    for number, part in enumerate(parts, start=1):
+        with numbered(number, of=len(parts)):
+            _check_first_word(part, side, Span(len(text), len(text)))
+    for number, part in enumerate(parts, start=1):
+        with numbered(number, of=len(parts)):
+            statements.append(_parse_statement(part))
+    return tuple(statements)
+
+
+def parse_reads(text: str) -> tuple[ast.Read, ...]:
+    """As `parse`, for texts of statements that read."""
+    return cast("tuple[ast.Read, ...]", parse(text, Side.READ))
+
+
+def parse_writes(text: str) -> tuple[ast.Write, ...]:
+    """As `parse`, for texts of statements that write."""
+    return cast("tuple[ast.Write, ...]", parse(text, Side.WRITE))
+
+
+@contextmanager
+def numbered(number: int, *, of: int) -> Iterator[None]:
+    """Faults raised inside say which statement of the batch they stand in."""
+    try:
+        yield
+    except Fault as fault:
+        fault.statement = number
+        fault.names_statement = of > 1
+        raise
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        return tokenize(text)
+    except Fault as fault:
+        if fault.at is not None and fault.reason is Reason.SYNTAX_ERROR:
+            fault.names_statement = fault.statement > 1 or ";" in text[fault.at.end :].rstrip("; \t\r\n")
+        raise
+
+
+def _check_first_word(tokens: list[Token], side: Side, end: Span) -> None:
+    if not tokens:
+        message = "The statement is empty."
+        raise Fault(Reason.EMPTY_STATEMENT, message, end, example=EXAMPLES[side])
+    first = tokens[0]
+    right, wrong = (READS, WRITES) if side is Side.READ else (WRITES, READS)
+    if first.word in wrong:
+        other = Side.WRITE if side is Side.READ else Side.READ
+        kind = "a write; send it to" if side is Side.READ else "a read; send it to"
+        message = f"{first.word} is {kind} {other.value}. {side.value} takes {_listed(right)}."
+        raise Fault(Reason.WRONG_TOOL, message, first.at)
+    if first.word not in right:
+        message = f"{shown(first.text)!r} does not begin a supported statement: unsupported here. {_supported(side)}"
+        raise Fault(Reason.UNSUPPORTED_STATEMENT, message, first.at, example=EXAMPLES[side])
+    _check_depth(tokens)
+
+
+EXAMPLES = {
+    Side.READ: "SELECT front_text FROM cards WHERE reps > 2 LIMIT 20",
+    Side.WRITE: "UPDATE cards SET suspended = TRUE WHERE tags OVERLAP ('geo')",
+}
+
+
+def _supported(side: Side) -> str:
+    return f"{side.value} takes {_listed(READS if side is Side.READ else WRITES)}."
+
+
+def _listed(words: frozenset[str]) -> str:
+    return ", ".join(sorted(words - {"DESC"}))
+
+
+def _check_depth(tokens: list[Token]) -> None:
+    """Refuse conditions nested too deeply before parsing, so that nothing after it can recurse far."""
+    opening, depth = [False], 0
+    before = ""
+    for token in tokens:
+        if token.type == "LPAR":
+            groups = before in _BEFORE_GROUP
+            depth += groups
+            opening.append(groups)
+            if depth > DEPTH_MAX:
+                message = f"Conditions nest at most {DEPTH_MAX} parentheses deep. Leave out those that are not needed."
+                raise Fault(Reason.TOO_DEEP, message, token.at)
+        elif token.type == "RPAR" and len(opening) > 1:
+            depth -= opening.pop()
+        before = token.type
+
+
+_BEFORE_GROUP = frozenset({"WHERE", "HAVING", "AND", "OR", "NOT", "LPAR"})
+
+
+def _parse_statement(tokens: list[Token]) -> ast.Statement:
+    machine = _lark().parse_interactive()
+    last = tokens[-1].at.end
+    end = Token("$END", "", last)
+    result: Any = None
+    for index, token in enumerate([*tokens, end]):
+        try:
+            # Lark asks of a token only its `type`.
+            result = machine.feed_token(cast("LarkToken", token))
+        except UnexpectedToken:
+            raise explain_unexpected(tokens, index, _acceptable(machine)) from None
+    return cast("ast.Statement", result)
+
+
+def _acceptable(machine: InteractiveParser) -> frozenset[str]:
+    accepted: set[str] = machine.accepts()  # type: ignore[no-untyped-call]  # Lark leaves it untyped
+    return frozenset(accepted)
+
+
+@cache
+def _lark() -> Lark:
+    grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", start="statement", transformer=_Builder(), maybe_placeholders=True)
+
+
+Children: TypeAlias = list[Any]
+N = TypeVar("N")
+
+
+def _only(kind: type[N] | tuple[type[N], ...], children: Children) -> tuple[N, ...]:
+    return tuple(child for child in children if isinstance(child, kind))
+
+
+def _nodes(children: Children) -> tuple[Any, ...]:
+    return tuple(child for child in children if child is not None and not isinstance(child, Token))
+
+
+def _has(word: str, children: Children) -> bool:
+    return any(isinstance(child, Token) and child.type == word for child in children)
+
+
+def _span(children: Children) -> Span:
+    parts = [child for child in children if child is not None]
+    return Span(parts[0].at.start, parts[-1].at.end)
+
+
+class _Builder(Transformer[Any, Any]):
+    """Turns each rule of the grammar into its node, as the parser reduces it."""
+
+    def name(self, children: Children) -> ast.Name:
+        token: Token = children[0]
+        text = token.text if token.type == "NAME" else token.text[1:-1].replace('""', '"')
+        return ast.Name(text.lower(), token.at, text)
+
+    def table(self, children: Children) -> ast.Name:
+        return cast("ast.Name", children[0])
+
+    def alias(self, children: Children) -> ast.Name:
+        return cast("ast.Name", children[-1])
+
+    def column(self, children: Children) -> ast.Column:
+        first, _, second = children
+        if second is None:
+            return ast.Column(first.text, None, first.at, first.written)
+        return ast.Column(second.text, first.text, first.at.to(second.at), second.written)
+
+    # Values
+
+    def text(self, children: Children) -> ast.Text:
+        token: Token = children[0]
+        return ast.Text(token.text[1:-1].replace("''", "'"), token.at)
+
+    def quoted_element(self, children: Children) -> ast.Text:
+        token: Token = children[0]
+        return ast.Text(_unescaped(token.text), token.at)
+
+    def signed(self, children: Children) -> ast.Number:
+        sign, token = children
+        digits = token.text.lstrip("0") or "0"
+        value: int | Decimal = Decimal(token.text[:60]) if "." in digits[:40] else _whole(digits)
+        return ast.Number(value if sign is None else -value, _span(children))
+
+    def boolean(self, children: Children) -> ast.Boolean:
+        return ast.Boolean(children[0].type == "TRUE", children[0].at)
+
+    def null(self, children: Children) -> ast.Null:
+        return ast.Null(children[0].at)
+
+    def instant(self, children: Children) -> ast.Now:
+        return ast.Now(timedelta(0), _span(children))
+
+    def moved_instant(self, children: Children) -> ast.Now:
+        offset = parse_interval(children[3])
+        return ast.Now(offset if children[1].type == "PLUS" else -offset, _span(children))
+
+    def list_in_signs(self, children: Children) -> ast.ListLiteral:
+        return ast.ListLiteral(_nodes(children), _span(children))
+
+    def list_in_braces(self, children: Children) -> ast.ListLiteral:
+        token: Token = children[0]
+        items = parse_braces(token.text, token.at)
+        return ast.ListLiteral(tuple(ast.Text(item, token.at) for item in items), token.at)
+
+    def array_edit(self, children: Children) -> ast.ArrayEdit:
+        function, _, column, _, tag, _ = children
+        return ast.ArrayEdit(function.word.lower(), column, tag, _span(children))
+
+    # Terms
+
+    def folded(self, children: Children) -> ast.Folded:
+        return ast.Folded(children[0].word.lower(), children[2], _span(children))
+
+    def date_of(self, children: Children) -> ast.DateOf:
+        return ast.DateOf(children[2], _span(children))
+
+    def count_rows(self, children: Children) -> ast.Aggregate:
+        return ast.Aggregate("count", None, distinct=False, at=_span(children))
+
+    def count_values(self, children: Children) -> ast.Aggregate:
+        return ast.Aggregate("count", children[3], distinct=children[2] is not None, at=_span(children))
+
+    def aggregate(self, children: Children) -> ast.Aggregate:
+        return ast.Aggregate(children[0].word.lower(), children[2], distinct=False, at=_span(children))
+
+    # Conditions
+
+    def comparison(self, children: Children) -> ast.Comparison:
+        term, operator, operand = children
+        return ast.Comparison(term, _operator(operator), operand, _span(children))
+
+    def between(self, children: Children) -> ast.Between:
+        term, negation, _, low, _, high = children
+        return ast.Between(term, low, high, negation is not None, _span(children))
+
+    def membership(self, children: Children) -> ast.Membership:
+        return ast.Membership(children[0], _nodes(children[4:]), _has("NOT", children), _span(children))
+
+    def null_test(self, children: Children) -> ast.NullTest:
+        return ast.NullTest(children[0], children[2] is not None, _span(children))
+
+    def like(self, children: Children) -> ast.Like:
+        term, negation, word, pattern, _, escape = children
+        return ast.Like(term, pattern, escape, word.type == "ILIKE", negation is not None, _span(children))
+
+    def list_test(self, children: Children) -> ast.ListTest:
+        term, operator, operand = children
+        return ast.ListTest(term, operator.type.lower(), operand, _span(children))
+
+    def any_element(self, children: Children) -> ast.AnyOf:
+        value, operator, _, _, column, _ = children
+        return ast.AnyOf(value, _operator(operator), column, _span(children))
+
+    def reversed_comparison(self, children: Children) -> ast.Comparison:
+        value, _, operand = children
+        at = _span(children)
+        if isinstance(operand, ast.Column):
+            message = "A comparison names its column first."
+            raise Fault(Reason.SYNTAX_ERROR, message, at, example=_READ_EXAMPLE)
+        message = "A comparison needs a column on its left."
+        raise Fault(Reason.SYNTAX_ERROR, message, value.at, example=_READ_EXAMPLE)
+
+    def match(self, children: Children) -> ast.Match:
+        return ast.Match(children[2], _span(children))
+
+    def in_deck(self, children: Children) -> ast.InDeck:
+        return ast.InDeck(children[2], _span(children))
+
+    def negated(self, children: Children) -> ast.Condition:
+        inner: ast.Condition = children[1]
+        # Twice NOT is the condition itself, in three-valued logic too; a run of NOTs so never nests.
+        return inner.condition if isinstance(inner, ast.Not) else ast.Not(inner, _span(children))
+
+    def group(self, children: Children) -> ast.Condition:
+        return cast("ast.Condition", children[1])
+
+    def all_of(self, children: Children) -> ast.Chain:
+        return ast.Chain(True, _nodes(children), _span(children))
+
+    def any_of(self, children: Children) -> ast.Chain:
+        return ast.Chain(False, _nodes(children), _span(children))
+
+    # Clauses
+
+    def everything(self, children: Children) -> tuple[ast.Item, ...]:
+        return ()
+
+    def projection(self, children: Children) -> tuple[ast.Item, ...]:
+        return _only(ast.Item, children)
+
+    def item(self, children: Children) -> ast.Item:
+        return ast.Item(children[0], children[1])
+
+    returned = item
+
+    def unnest(self, children: Children) -> ast.Unnest:
+        return ast.Unnest(_only(ast.Column, children)[0], _only(ast.Name, children)[0])
+
+    def where(self, children: Children) -> ast.Condition:
+        return cast("ast.Condition", children[1])
+
+    having = where
+
+    def group_by(self, children: Children) -> tuple[ast.Column | ast.DateOf, ...]:
+        return _nodes(children)
+
+    def order_by(self, children: Children) -> tuple[ast.OrderBy, ...]:
+        return _only(ast.OrderBy, children)
+
+    def random_order(self, children: Children) -> tuple[ast.OrderBy, ...]:
+        return ()
+
+    def order_key(self, children: Children) -> ast.OrderBy:
+        first = _has("FIRST", children)
+        return ast.OrderBy(children[0], _has("DESC", children), first if _has("NULLS", children) else None)
+
+    def page(self, children: Children) -> tuple[ast.Number | None, ast.Number | None]:
+        return children[0], children[1]
+
+    def page_offset_first(self, children: Children) -> tuple[ast.Number | None, ast.Number | None]:
+        return children[1], children[0]
+
+    def limit(self, children: Children) -> ast.Number:
+        return cast("ast.Number", children[1])
+
+    offset = limit
+
+    # Statements
+
+    def select(self, children: Children) -> ast.Select:
+        first, distinct, items, _, table, alias, unnest, where, groups, having, order, page = children
+        return ast.Select(
+            at=first.at.to(table.at),
+            distinct=distinct is not None,
+            items=items,
+            table=table,
+            alias=alias,
+            unnest=unnest,
+            where=where,
+            group_by=groups or (),
+            having=having,
+            order_by=order,
+            limit=page[0],
+            offset=page[1],
+        )
+
+    def show_tables(self, children: Children) -> ast.ShowTables:
+        return ast.ShowTables(children[0].at, children[-1])
+
+    def describe(self, children: Children) -> ast.Describe:
+        return ast.Describe(children[0].at, children[-1])
+
+    def row(self, children: Children) -> ast.Row:
+        return ast.Row(_nodes(children), _span(children))
+
+    def insert(self, children: Children) -> ast.Insert:
+        return ast.Insert(
+            at=children[0].at,
+            table=children[2],
+            columns=_only(ast.Column, children),
+            rows=_only(ast.Row, children),
+            returning=children[-1],
+        )
+
+    def assignment(self, children: Children) -> ast.Assignment:
+        return ast.Assignment(children[0], children[2])
+
+    def update(self, children: Children) -> ast.Update:
+        return ast.Update(
+            at=children[0].at,
+            table=children[1],
+            assignments=_only(ast.Assignment, children),
+            where=children[-2],
+            returning=children[-1],
+        )
+
+    def delete(self, children: Children) -> ast.Delete:
+        return ast.Delete(at=children[0].at, table=children[2], where=children[3], returning=children[4])
+
+    def returning(self, children: Children) -> ast.Returning:
+        return ast.Returning(_only(ast.Item, children), _span_of_items(children))
+
+    def returning_everything(self, children: Children) -> ast.Returning:
+        return ast.Returning((), _span(children))
+
+
+_READ_EXAMPLE = EXAMPLES[Side.READ]
+
+
+def _span_of_items(children: Children) -> Span:
+    start: Span = children[0].at
+    return start.to(children[-1].term.at)
+
+
+def _operator(token: Token) -> str:
+    return "!=" if token.text == "<>" else token.text
+
+
+def _whole(digits: str) -> int:
+    # More digits than any column holds compare like a number of 40 digits, without the cost of a long conversion.
+    return int(digits) if len(digits) <= 40 else 10**40
+
+
+def _unescaped(quoted: str) -> str:
+    return re.sub(r'\\(["\\])', r"\1", quoted[1:-1])
+
+
+_BRACE_ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<bare>[^{}",]*))\s*(?P<end>,|$)', re.DOTALL)
+
+
+def parse_braces(text: str, at: Span) -> list[str]:
+    """The items of a list in braces, such as `{a,two words,"b,c"}`; white space around an item is not part of it."""
+    inside = text.strip()[1:-1]
+    items: list[str] = []
+    position = 0
+    more = bool(inside.strip())
+    while more:
+        found = _BRACE_ITEM.match(inside, position)
+        if found is None:
+            raise Fault(Reason.SYNTAX_ERROR, f"{shown(text)} is no list.{_LIST_FORMS}", at)
+        quoted, bare = found["quoted"], (found["bare"] or "").strip()
+        if quoted is None and (not bare or bare.upper() == "NULL"):
+            said = "a stray comma" if not bare else "NULL among its items"
+            raise Fault(Reason.SYNTAX_ERROR, f"The list {shown(text)} has {said}.{_LIST_FORMS}", at)
+        items.append(bare if quoted is None else _unescaped(f'"{quoted}"'))
+        position, more = found.end(), found["end"] == ","
+    return items
+
+
+_LIST_FORMS = " A list is written ('geo', 'two words') or {geo,two words}."
+_UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+_INTERVAL_PART = re.compile(
+    r"\s*([+-]?[0-9]{1,12}(?:\.[0-9]{1,6})?)\s*(second|minute|hour|day|week)s?\s*", re.IGNORECASE
+)
+
+
+def parse_interval(token: Token) -> timedelta:
+    """The duration that `'7 days'` or `'1 day 2 hours'` names; the units go from seconds to weeks."""
+    text = token.text[1:-1]
+    seconds, position = Decimal(0), 0
+    while found := _INTERVAL_PART.match(text, position):
+        seconds += Decimal(found[1]) * _UNITS[found[2].lower()]
+        position = found.end()
+    if not position or position < len(text):
+        message = f"INTERVAL takes seconds, minutes, hours, days or weeks, not {shown(token.text)}."
+        raise Fault(Reason.SYNTAX_ERROR, message, token.at, fix="'7 days'")
+    if abs(seconds) > INTERVAL_MAX.total_seconds():
+        message = f"The interval {shown(token.text)} is longer than the calendar."
+        raise Fault(Reason.INVALID_VALUE, message, token.at, fix="'7 days'")
+    return timedelta(microseconds=int(seconds * 1_000_000))
