@@ -1,0 +1,184 @@
+"""The public face of the dialect: one text in, one result out, within limits of size and time and one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from flashcards.outcome import committed
+from sqlgate.clock import database_time_limit
+from sqlgate.compiler import ReadResult, run_read
+from sqlgate.errors import Fault, QueryResultTooLarge, refusal
+from sqlgate.parser import numbered, parse_reads, parse_writes
+from sqlgate.writes import WriteResult, Writing
+
+ENVELOPE_CHARACTERS_MAX = 48_000
+# What the envelope holds beside `data`: instructions, addresses, keys.
+ENVELOPE_CHARACTERS_AROUND = 1_000
+DATA_CHARACTERS_MAX = ENVELOPE_CHARACTERS_MAX - ENVELOPE_CHARACTERS_AROUND
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+def query(text: str, *, workspace_id: UUID, now: datetime) -> dict[str, Any]:
+    """The answer to a text of reads: the single result, or a batch of them from one snapshot.
+
+    Raises QueryInvalidSql, QueryUnsupportedSyntax, QueryResultTooLarge or QueryTimeLimitExceeded.
+    """
+    with answered(text):
+        statements = parse_reads(text)
+        with _snapshot(), database_time_limit():
+            results = _each(statements, lambda read: run_read(read, workspace_id=workspace_id, now=now))
+    head = {"workspaceId": str(workspace_id)}
+    if len(results) == 1:
+        return _fitted(head, results[0])
+    return _batch_of_reads(head, results)
+
+
+def execute(text: str, *, workspace_id: UUID, now: datetime) -> dict[str, Any]:
+    """What a text of writes did: the single result, or a batch of them, done whole or not at all.
+
+    Raises QueryInvalidSql, QueryUnsupportedSyntax or QueryTimeLimitExceeded; nothing is stored then.
+    """
+    with answered(text):
+        statements = parse_writes(text)
+        writing = Writing(workspace_id, now)
+        with committed(), database_time_limit():
+            results = _each(statements, writing.run)
+    return _shown_writes({"workspaceId": str(workspace_id)}, results)
+
+
+@contextmanager
+def answered(text: str) -> Iterator[None]:
+    """Faults raised inside become the answer, with their place in `text`."""
+    try:
+        yield
+    except Fault as fault:
+        raise refusal(fault, text) from None
+
+
+def _each(statements: Sequence[S], run: Callable[[S], T]) -> list[T]:
+    """The results of the statements in order; a fault raised while one is at work names it."""
+    results = []
+    for number, statement in enumerate(statements, start=1):
+        with numbered(number, of=len(statements)):
+            results.append(run(statement))
+    return results
+
+
+@contextmanager
+def _snapshot() -> Iterator[None]:
+    """A read-only transaction that sees one state of the data; a savepoint inside an open transaction."""
+    if connection.in_atomic_block:
+        with transaction.atomic():
+            yield
+        return
+    connection.ensure_connection()
+    with _SNAPSHOTS[connection.vendor](), transaction.atomic():
+        yield
+
+
+@contextmanager
+def _postgresql_snapshot() -> Iterator[None]:
+    from psycopg import IsolationLevel  # noqa: PLC0415  SQLite does not need it
+
+    session = connection.connection
+    session.isolation_level, session.read_only = IsolationLevel.REPEATABLE_READ, True
+    try:
+        yield
+    finally:
+        if not session.closed:
+            session.isolation_level, session.read_only = None, None
+
+
+@contextmanager
+def _sqlite_snapshot() -> Iterator[None]:
+    # Django begins SQLite transactions as its `transaction_mode` says; a read must not take the write lock.
+    session, mode = connection.connection, vars(connection)["transaction_mode"]
+    vars(connection)["transaction_mode"] = "DEFERRED"
+    session.execute("PRAGMA query_only = ON")
+    try:
+        yield
+    finally:
+        session.execute("PRAGMA query_only = OFF")
+        vars(connection)["transaction_mode"] = mode
+
+
+_SNAPSHOTS = {"postgresql": _postgresql_snapshot, "sqlite": _sqlite_snapshot}
+
+
+def _characters(value: Any) -> int:
+    """How many characters `value` takes in the envelope."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _fitted(head: Mapping[str, Any], result: ReadResult) -> dict[str, Any]:
+    data = {**head, **result.as_data()}
+    room = DATA_CHARACTERS_MAX - _characters({**data, "rows": []})
+    fitting = 0
+    for row in result.rows:
+        room -= _characters(row) + 1
+        if room < 0:
+            break
+        fitting += 1
+    if fitting == len(result.rows):
+        return data
+    if not fitting:
+        raise _too_large("Not even one row of the result fits")
+    cut = {"rows": result.rows[:fitting], "rowCount": fitting, "hasMore": True, "rowsTruncated": True}
+    return data | cut
+
+
+def _batch_of_reads(head: Mapping[str, Any], results: list[ReadResult]) -> dict[str, Any]:
+    data = {
+        **head,
+        "statementType": "batch",
+        "resource": None,
+        "statementCount": len(results),
+        "affectedCountTotal": None,
+        "rowsOmitted": False,
+        "statements": [result.as_data() for result in results],
+    }
+    if _characters(data) > DATA_CHARACTERS_MAX:
+        raise _too_large("The results of the batch do not fit together")
+    return data
+
+
+def _too_large(what: str) -> QueryResultTooLarge:
+    return QueryResultTooLarge(f"{what} into one answer of {ENVELOPE_CHARACTERS_MAX} characters.")
+
+
+def _shown_writes(head: Mapping[str, Any], results: list[WriteResult]) -> dict[str, Any]:
+    """The results, with rows shrunk to their ids and at last left out where the answer would be too large."""
+    data = _writes_data(head, results)
+    if _characters(data) <= DATA_CHARACTERS_MAX:
+        return data
+    for result in results:
+        result.shrink_to_ids()
+    data = _writes_data(head, results)
+    for result in reversed(results):
+        if _characters(data) <= DATA_CHARACTERS_MAX:
+            break
+        result.drop_rows()
+        data = _writes_data(head, results)
+    return data
+
+
+def _writes_data(head: Mapping[str, Any], results: list[WriteResult]) -> dict[str, Any]:
+    if len(results) == 1:
+        return {**head, **results[0].as_data()}
+    return {
+        **head,
+        "statementType": "batch",
+        "resource": None,
+        "statementCount": len(results),
+        "affectedCountTotal": sum(result.affected for result in results),
+        "rowsOmitted": any(result.omitted for result in results),
+        "statements": [result.as_data() for result in results],
+    }

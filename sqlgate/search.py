@@ -1,0 +1,50 @@
+"""The search index over the texts of cards: it finds rows that may match. The exact condition is always asked too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import BooleanField, F, Func, Q
+
+from sqlgate.expressions import Compiled
+from sqlgate.patterns import containing
+from sqlgate.schema import Rows
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models.sql.compiler import SQLCompiler
+
+NEEDS_MAX = 3
+
+
+def narrowed(rows: Rows, needs: tuple[frozenset[str], ...]) -> Rows:
+    """`rows` without those that the search index knows not to hold the needed phrases."""
+    strongest = sorted(dict.fromkeys(needs), key=lambda need: (len(need), -min(map(len, need))))[:NEEDS_MAX]
+    for need in strongest:
+        rows = rows.filter(Q(HoldsPhrase(need)))
+    return rows
+
+
+class HoldsPhrase(Func):
+    """Whether a card's searched text holds at least one of some folded phrases of three code points or more."""
+
+    conditional = True
+
+    def __init__(self, phrases: frozenset[str]) -> None:
+        super().__init__(F("card_id"), F("search_text"), output_field=BooleanField())
+        self.phrases = sorted(phrases)
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> Compiled:
+        sql, params = compiler.compile(self.source_expressions[0])
+        found = (
+            "SELECT found.card_id FROM flashcards_cardsearch AS hit "
+            "JOIN flashcards_cardsearchkey AS found ON found.search_id = hit.rowid WHERE hit.search_text MATCH %s"
+        )
+        phrases = " OR ".join('"' + phrase.replace('"', '""') + '"' for phrase in self.phrases)
+        return f"{sql} IN ({found})", (*params, phrases)
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> Compiled:
+        sql, params = compiler.compile(self.source_expressions[1])
+        patterns = [containing(phrase).as_like() for phrase in self.phrases]
+        alike = " OR ".join([f"{sql} LIKE %s"] * len(patterns))
+        return f"({alike})", (*(params * len(patterns)), *patterns)
