@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,22 +25,20 @@ def argument_schema(params: type[Params]) -> Schema:
 def envelope_schema(data: type[BaseModel]) -> Schema:
     """What a tool's `structuredContent` looks like, success or error: the envelope with that `data`.
 
-    Nothing inside `data` is required, because the data of an error is empty.
+    Nothing inside `data` is required, because the data of an error is empty. A client pays for every word of the list
+    in each conversation, so the schema says types alone and leaves the rest of the envelope open.
     """
     full = data.model_json_schema(by_alias=True, mode="serialization")
     plain = _plain(full, full.get("$defs", {}), nullable=True)
-    shown = _without_prose({"type": "object", "properties": plain.get("properties", {})})
     return {
         "type": "object",
         "properties": {
             "ok": {"type": "boolean"},
-            "data": shown,
+            "data": _types_alone({"type": "object", "properties": plain.get("properties", {})}),
             "instructions": {"type": "string"},
-            "docs": {"type": "object"},
-            "error": {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}},
-            "requestId": {"type": "string"},
+            "error": {"type": "object"},
         },
-        "required": ["ok", "data", "instructions", "docs"],
+        "required": ["ok", "data", "instructions"],
     }
 
 
@@ -83,14 +81,10 @@ def _or_null(schema: Schema) -> Schema:
     return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
 
 
-def _without_prose(schema: Schema) -> Schema:
-    """Types alone: whoever reads an answer has the `instructions` beside it, and a list of tools has to stay small."""
-    return {
-        key: {name: _without_prose(part) for name, part in value.items()}
-        if key == "properties"
-        else _without_prose(value)
-        if isinstance(value, dict)
-        else value
-        for key, value in schema.items()
-        if key not in ("description", "required")
-    }
+def _types_alone(schema: Schema, around: Collection[str] = ()) -> Schema:
+    """`schema` without prose; an object that has nothing but names of the object `around` it need not say so again."""
+    names = schema.get("properties", {})
+    result = {key: value for key, value in schema.items() if key not in ("description", "required", "properties")}
+    if not names or set(names) <= set(around):
+        return {key: _types_alone(value, around) if key == "items" else value for key, value in result.items()}
+    return result | {"properties": {name: _types_alone(part, names) for name, part in names.items()}}

@@ -21,10 +21,19 @@ from mcp_bridge.jsonrpc import ProtocolError
 from mcp_bridge.operations import get_guide
 from mcp_bridge.schemas import argument_schema, envelope_schema
 from review.operations import next_review_card, reveal_answer, submit_review
+from sqlgate.operations import sql_execute, sql_query
 
 TOOLS: Mapping[str, AnyOperation] = {
     operation.name: operation
-    for operation in (list_workspaces, get_guide, next_review_card, reveal_answer, submit_review)
+    for operation in (
+        sql_query,
+        sql_execute,
+        list_workspaces,
+        get_guide,
+        next_review_card,
+        reveal_answer,
+        submit_review,
+    )
 }
 
 TOOL_NAME_LENGTH_MAX = 64
