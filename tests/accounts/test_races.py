@@ -98,7 +98,8 @@ def test_the_tokens_of_a_challenge_share_its_five_comparisons(newcomer):
     assert outcomes(answers) == {"OTP_CODE_INVALID": 5, "OTP_TOO_MANY_ATTEMPTS": 3}
 
 
-def test_of_parallel_redemptions_one_succeeds(newcomer):
+@pytest.mark.parametrize("_round", range(5))
+def test_of_parallel_redemptions_one_succeeds(newcomer, _round):
     code, token = newcomer.challenge()
     answers = at_once([lambda: newcomer.verify(code, token)] * 5)
     assert outcomes(answers) == {"ok": 1, "OTP_SESSION_EXPIRED": 4}
@@ -136,6 +137,18 @@ def test_parallel_first_sign_ins_make_one_user_with_one_workspace(server, newcom
     answers = at_once([lambda pair=pair: newcomer.verify(*pair) for pair in challenges])
     users, workspaces = users_and_workspaces(server, [answer.data["apiKey"] for answer in answers])
     assert (len(users), len(workspaces)) == (1, 1)
+
+
+def test_parallel_sign_ins_make_one_workspace_for_a_user_who_has_none(server):
+    newcomers = [Newcomer(server) for _ in range(8)]
+    calls = [f"User.objects.create_user({newcomer.email!r})" for newcomer in newcomers]
+    made = server.manage("shell", "-v0", "-c", "\n".join(["from accounts.models import User", *calls]))
+    assert made.returncode == 0, made.stderr
+    for newcomer in newcomers:
+        challenges = [newcomer.challenge() for _ in range(3)]
+        answers = at_once([lambda pair=pair, by=newcomer: by.verify(*pair) for pair in challenges])
+        users, workspaces = users_and_workspaces(server, [answer.data["apiKey"] for answer in answers])
+        assert (len(users), len(workspaces)) == (1, 1)
 
 
 def test_parallel_commands_make_one_user_with_one_workspace(server, newcomer):
