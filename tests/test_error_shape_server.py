@@ -1,0 +1,148 @@
+"""What only a real server can show: chunked and broken bodies, HEAD on a kept connection, hosts, the log."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
+
+import pytest
+
+from tests.server import LiveServer
+
+pytestmark = pytest.mark.server
+
+QUERY = "/v1/agent/sql/query"
+BODY = json.dumps({"sql": "SHOW TABLES"}).encode()
+MEBIBYTE = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def key(server: LiveServer) -> str:
+    """A key of a user of this module's own."""
+    return server.create_api_key("shape@example.com")
+
+
+def chunked(*parts: bytes) -> bytes:
+    """`parts` in the chunked transfer coding."""
+    return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts if part) + b"0\r\n\r\n"
+
+
+def exchange(server: LiveServer, head: str, payload: bytes, *, hang_up: bool = False) -> tuple[int, bytes]:
+    """Status and body of the answer to bytes as they stand; (0, b"") when the server says nothing."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as link:
+        link.sendall(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n")
+        try:
+            link.sendall(payload)
+            if hang_up:
+                link.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # The answer may come before the whole body went out.
+        return _answer(link)
+
+
+def _answer(link: socket.socket) -> tuple[int, bytes]:
+    answer = HTTPResponse(link)
+    try:
+        answer.begin()
+        return answer.status, answer.read()
+    except (RemoteDisconnected, ConnectionResetError):
+        return 0, b""
+
+
+def head_of(key: str, *headers: str, method: str = "POST", path: str = QUERY, host: str = "localhost") -> str:
+    """A request's head; each header on its line."""
+    lines = [
+        f"{method} {path} HTTP/1.1",
+        f"Host: {host}",
+        f"Authorization: ApiKey {key}",
+        "Connection: close",
+        *headers,
+    ]
+    return "\n".join([*lines, ""])
+
+
+JSON_TYPE = "Content-Type: application/json"
+CHUNKED = "Transfer-Encoding: chunked"
+
+
+def test_a_chunked_body_is_read_like_any_other(server, key):
+    status, body = exchange(server, head_of(key, JSON_TYPE, CHUNKED), chunked(BODY[:5], BODY[5:]))
+    assert status == 200
+    assert json.loads(body)["data"]["statementType"] == "show_tables"
+
+
+def test_a_chunked_body_of_the_wrong_type_is_refused(server, key):
+    status, body = exchange(server, head_of(key, "Content-Type: text/plain", CHUNKED), chunked(BODY))
+    assert (status, json.loads(body)["error"]["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_an_empty_chunked_body_counts_as_empty(server, key):
+    status, body = exchange(server, head_of(key, CHUNKED, path="/v1/agent/reviews/next"), chunked())
+    assert status == 200, body
+
+
+@pytest.mark.parametrize("mebibytes", [1, 4, 32])
+def test_an_overlong_chunked_body_is_refused(server, key, mebibytes):
+    payload = chunked(*[b" " * 65_536] * (16 * mebibytes), b"{}")
+    status, body = exchange(server, head_of(key, JSON_TYPE, CHUNKED), payload)
+    assert (status, json.loads(body)["error"]["code"]) == (413, "REQUEST_TOO_LARGE")
+
+
+@pytest.mark.parametrize("mebibytes", [1, 4, 32])
+def test_an_overlong_body_is_refused(server, key, mebibytes):
+    payload = b" " * (mebibytes * MEBIBYTE) + b"{}"
+    status, body = exchange(server, head_of(key, JSON_TYPE, f"Content-Length: {len(payload)}"), payload)
+    assert (status, json.loads(body)["error"]["code"]) == (413, "REQUEST_TOO_LARGE")
+
+
+def test_a_declared_length_over_the_limit_is_refused_before_a_byte_of_it_came(server, key):
+    status, body = exchange(server, head_of(key, JSON_TYPE, "Content-Length: 5000000000"), b"")
+    assert (status, json.loads(body)["error"]["code"]) == (413, "REQUEST_TOO_LARGE")
+
+
+def test_half_a_body_is_refused_even_where_it_could_be_read(server, key):
+    status, body = exchange(server, head_of(key, JSON_TYPE, "Content-Length: 500"), BODY, hang_up=True)
+    assert (status, json.loads(body)["error"]["code"]) == (400, "INVALID_REQUEST")
+    assert "unexpected" not in server.printed()
+
+
+@pytest.mark.parametrize("payload", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}", b"2\r\n{}", b"-1\r\n\r\n"])
+def test_broken_chunks_are_no_defect(server, key, payload):
+    status, body = exchange(server, head_of(key, JSON_TYPE, CHUNKED), payload, hang_up=True)
+    assert (status, json.loads(body)["error"]["code"]) == (400, "INVALID_REQUEST")
+    assert "unexpected" not in server.printed()
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost:80@evil.example", "a b"])
+def test_a_host_that_is_not_ours_is_refused_in_the_envelope(server, key, host):
+    status, body = exchange(server, head_of(key, method="GET", path="/v1/", host=host), b"")
+    assert status == 400
+    answer = json.loads(body)
+    assert answer["error"]["code"] == "INVALID_REQUEST"
+    assert answer["docs"]["discoveryUrl"] == f"{server.url}/v1/"
+
+
+def test_head_leaves_the_connection_fit_for_the_next_request(server):
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    for _ in range(3):
+        connection.request("HEAD", "/v1/")
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (200, b"")
+        connection.request("GET", "/v1/")
+        assert json.loads(connection.getresponse().read())["ok"] is True
+    connection.close()
+
+
+def test_the_request_id_of_a_refusal_stands_in_the_log_and_its_input_does_not(server, key):
+    secret = "words-that-nobody-should-read"
+    answer = server.request("POST", QUERY, {"sql": secret, secret: secret}, key=key)
+    assert answer.status == 400
+    server.request("GET", f"/v1/{secret}?{secret}={secret}", key=f"fca_{secret}")
+    lines = [line for line in server.printed().splitlines() if answer.body["requestId"] in line]
+    assert len(lines) == 1
+    assert re.search(r"\b400\b", lines[0])
+    assert QUERY in lines[0]
+    assert secret not in server.printed()
+    assert key not in server.printed()
