@@ -34,7 +34,8 @@ class QueryParams(WorkspaceParams):
 
     sql: SqlText = Field(
         description="One read, or up to 50 separated by semicolons: SELECT, SHOW TABLES, DESCRIBE. "
-        "For example: SELECT front_text, due_at FROM cards WHERE tags OVERLAP ('geo') ORDER BY due_at LIMIT 20"
+        "For example: SELECT front_text, due_at FROM cards WHERE tags OVERLAP ('geo') ORDER BY due_at LIMIT 20",
+        examples=["SELECT front_text, due_at FROM cards WHERE tags OVERLAP ('geo') ORDER BY due_at LIMIT 20"],
     )
 
 
@@ -43,7 +44,8 @@ class ExecuteParams(WorkspaceParams):
 
     sql: SqlText = Field(
         description="One write, or up to 50 separated by semicolons, done all or not at all: INSERT, UPDATE, DELETE. "
-        "For example: INSERT INTO cards (front_text, back_text, tags) VALUES ('Capital of Peru?', 'Lima', ('geo'))"
+        "For example: INSERT INTO cards (front_text, back_text, tags) VALUES ('Capital of Peru?', 'Lima', ('geo'))",
+        examples=["INSERT INTO cards (front_text, back_text, tags) VALUES ('Capital of Peru?', 'Lima', ('geo'))"],
     )
 
 
