@@ -7,6 +7,7 @@ import sys
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core import mail
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -117,8 +118,14 @@ def test_prune_tells_what_it_deleted(capsys):
     for hours_ago in (0, 1, 48):
         asked_at = timezone.now() - timedelta(hours=hours_ago)
         send_code(email="carol@example.com", client_address="192.0.2.1", locale="en", now=asked_at)
+    for hours in (-1, 1):
+        expiry = timezone.now() + timedelta(hours=hours)
+        Session.objects.create(session_key=f"session{hours}", session_data="", expire_date=expiry)
     call_command("prune")
-    assert "sign-in codes and requests: 5 deleted" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "sign-in codes and requests: 5 deleted" in printed
+    assert "sessions of people: 1 deleted" in printed
+    assert [session.session_key for session in Session.objects.all()] == ["session1"]
     assert (LoginChallenge.objects.count(), SendLog.objects.count()) == (1, 2)
 
 
