@@ -257,3 +257,39 @@ def test_another_method_is_405_with_the_ones_allowed(alice, method, path, allow)
     assert answer.status_code == 405
     assert answer.json()["error"]["code"] == "METHOD_NOT_ALLOWED"
     assert answer["Allow"].startswith(allow)
+
+
+def test_several_workspaces_and_no_choice_is_409_with_the_list(alice):
+    (second,) = add_workspaces(alice, 1)
+    answer = alice.post("/v1/agent/reviews/next")
+    assert answer.status == 409
+    assert answer.error["code"] == "WORKSPACE_SELECTION_REQUIRED"
+    assert answer.error["details"]["workspaces"] == [
+        {
+            "workspaceId": str(workspace.workspace_id),
+            "name": workspace.name,
+            "createdAt": instant(workspace.created_at),
+        }
+        for workspace in (alice.workspace, second)
+    ]
+    assert "/select" in answer.body["instructions"]
+    named = alice.post("/v1/agent/reviews/next", {"workspaceId": str(second.workspace_id)})
+    assert named.data["workspaceId"] == str(second.workspace_id)
+    assert alice.get("/v1/agent/me").data["selectedWorkspaceId"] is None
+
+
+def test_without_any_workspace_it_is_409_with_an_empty_list(alice):
+    alice.workspace.delete()
+    answer = alice.post("/v1/agent/reviews/next")
+    assert answer.error["code"] == "WORKSPACE_SELECTION_REQUIRED"
+    assert answer.error["details"]["workspaces"] == []
+    assert "POST /v1/agent/workspaces" in answer.body["instructions"]
+
+
+def test_bob_is_refused_alices_workspace_by_name_as_one_that_does_not_exist(alice, bob):
+    answers = [
+        bob.post("/v1/agent/reviews/next", {"workspaceId": str(target)})
+        for target in (alice.workspace.workspace_id, uuid.uuid4())
+    ]
+    assert [answer.error["code"] for answer in answers] == ["WORKSPACE_NOT_FOUND"] * 2
+    assert answers[0].error == answers[1].error
