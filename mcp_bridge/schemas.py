@@ -43,7 +43,7 @@ def envelope_schema(data: type[BaseModel]) -> Schema:
 
 
 def _plain(schema: Mapping[str, Any], definitions: Mapping[str, Any], *, nullable: bool) -> Schema:
-    """`schema` with references inlined, titles and null defaults dropped, and null alternatives folded or dropped."""
+    """`schema` with references inlined, and without titles, null defaults and, unless `nullable`, null."""
     if "$ref" in schema:
         named = definitions[str(schema["$ref"]).rpartition("/")[2]]
         own = {key: value for key, value in schema.items() if key != "$ref"}
@@ -67,24 +67,20 @@ def _plain_part(key: str, value: Any, definitions: Mapping[str, Any], *, nullabl
 
 
 def _alternatives(parts: list[Schema], *, nullable: bool) -> Schema:
-    some = [part for part in parts if part != {"type": "null"}]
-    if len(some) == 1 and len(some) < len(parts):
-        return _or_null(some[0]) if nullable else some[0]
-    kept = parts if nullable else some
-    if all(part.keys() == {"type"} for part in kept):
-        return {"type": [part["type"] for part in kept]}
-    return {"anyOf": kept}
-
-
-def _or_null(schema: Schema) -> Schema:
-    nullable = schema | {"type": [schema["type"], "null"]} if isinstance(schema.get("type"), str) else schema
-    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
+    # A list of types would be shorter than alternatives, and is what clients with a dialect of their own stumble over.
+    kept = parts if nullable else [part for part in parts if part != {"type": "null"}]
+    return kept[0] if len(kept) == 1 else {"anyOf": kept}
 
 
 def _types_alone(schema: Schema, around: Collection[str] = ()) -> Schema:
     """`schema` without prose; an object that has nothing but names of the object `around` it need not say so again."""
     names = schema.get("properties", {})
-    result = {key: value for key, value in schema.items() if key not in ("description", "required", "properties")}
-    if not names or set(names) <= set(around):
-        return {key: _types_alone(value, around) if key == "items" else value for key, value in result.items()}
-    return result | {"properties": {name: _types_alone(part, names) for name, part in names.items()}}
+    dropped = {"description", "required"} | ({"properties"} if set(names) <= set(around) else set())
+    result = {key: value for key, value in schema.items() if key not in dropped}
+    if "properties" in result:
+        result["properties"] = {name: _types_alone(part, names) for name, part in names.items()}
+    if "items" in result:
+        result["items"] = _types_alone(result["items"], around)
+    if "anyOf" in result:
+        result["anyOf"] = [_types_alone(part, around) for part in result["anyOf"]]
+    return result

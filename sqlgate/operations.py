@@ -49,8 +49,8 @@ class ExecuteParams(WorkspaceParams):
     )
 
 
-class StatementData(Data):
-    """The result of one statement."""
+class ReadData(Data):
+    """The result of one read."""
 
     statement_type: str
     resource: str | None
@@ -61,23 +61,41 @@ class StatementData(Data):
     has_more: bool | None = None
     rows_truncated: bool | None = None
     total_row_count: int | None = None
+
+
+class WriteData(Data):
+    """The result of one write."""
+
+    statement_type: str
+    resource: str | None
+    rows: list[dict[str, Any]] | None = None
     affected_count: int | None = None
     rows_omitted: bool | None = None
 
 
-class SqlData(StatementData):
-    """The result of a call: of its one statement, or of a batch with the results in `statements`."""
+class QueryData(ReadData):
+    """The result of a call: of its one read, or of a batch with the results in `statements`."""
+
+    workspace_id: str
+    rows_omitted: bool | None = None
+    statement_count: int | None = None
+    affected_count_total: int | None = None
+    statements: list[ReadData] | None = None
+
+
+class ExecuteData(WriteData):
+    """The result of a call: of its one write, or of a batch with the results in `statements`."""
 
     workspace_id: str
     statement_count: int | None = None
     affected_count_total: int | None = None
-    statements: list[StatementData] | None = None
+    statements: list[WriteData] | None = None
 
 
 @operation(
     title="Read with SQL",
     params=QueryParams,
-    data=SqlData,
+    data=QueryData,
     effect=Effect.READ,
     idempotent=True,
     errors=(*WORKSPACE_ERRORS, QueryInvalidSql, QueryUnsupportedSyntax, QueryResultTooLarge, QueryTimeLimitExceeded),
@@ -99,7 +117,7 @@ def sql_query(call: Call[Principal], params: QueryParams) -> Reply:
 @operation(
     title="Write with SQL",
     params=ExecuteParams,
-    data=SqlData,
+    data=ExecuteData,
     effect=Effect.DESTRUCTIVE,
     errors=(*WORKSPACE_ERRORS, QueryInvalidSql, QueryUnsupportedSyntax, QueryTimeLimitExceeded, CommitOutcomeUnknown),
     description="Create, change and delete flashcards and decks with SQL: INSERT INTO cards (front_text, back_text, "
