@@ -269,6 +269,11 @@ def _refuse_misspelling(name: str) -> None:
         raise ConfigurationError(f"{name}: there is no such setting; did you mean {near[0]}?")
 
 
+def unset_environment() -> dict[str, str]:
+    """Every variable of the service set to nothing: laid over an environment, it leaves the defaults alone."""
+    return {name: "" for setting_name in Configuration.model_fields for name in (setting_name, f"{setting_name}_FILE")}
+
+
 def read_configuration(environment: Mapping[str, str]) -> Configuration:
     """The settings in `environment`; an empty value counts as unset.
 

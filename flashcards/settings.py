@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "flashcards.request_log.RequestLog",
     "flashcards.health.HealthChecks",
     "django.middleware.security.SecurityMiddleware",
+    "accounts.pages.PageHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "flashcards.request_body.ChunkedBody",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -85,6 +86,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.pages.UserLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -94,6 +96,28 @@ WSGI_APPLICATION = "flashcards.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
 OAUTH2_PROVIDER_APPLICATION_MODEL = "accounts.OAuthClient"
 OAUTH2_PROVIDER_GRANT_MODEL = "accounts.OAuthGrant"
+# accounts.oauth decides what these leave open; they keep the toolkit's own code, and its checks, as strict.
+OAUTH2_PROVIDER = {
+    "SCOPES": {"flashcards": "Read and change flashcards", "flashcards:read": "Read flashcards"},
+    "DEFAULT_SCOPES": ["flashcards"],
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_SCHEME": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+    "CIMD_ENABLED": OAUTH_CIMD,
+    "CIMD_METADATA_FETCHER": "accounts.oauth.documents.NarrowedDocuments",
+}
+LOGIN_URL = "/login/"
+CSRF_FAILURE_VIEW = "accounts.views.csrf_failure"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "flashcards.error_reports.NothingSecret"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 TEMPLATES = [
@@ -106,6 +130,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "accounts.pages.service",
             ]
         },
     }
@@ -160,5 +185,11 @@ LOGGING = {
         "django.request": {"level": "CRITICAL"},
         "django.db.backends": {"level": "WARNING"},
         "django.server": {"level": "WARNING"},
+        # These write addresses, headers or tokens at their lower levels.
+        **{name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "mcp", "oauthlib", "oauth2_provider")},
+        **{name: {"level": "WARNING"} for name in ("requests_oauthlib", "urllib3", "asyncio")},
+        # Their debug lines quote codes and tokens.
+        "oauthlib": {"level": "WARNING"},
+        "oauth2_provider": {"level": "WARNING"},
     },
 }

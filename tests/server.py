@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,30 +18,19 @@ from uuid import uuid4
 
 import pytest
 
-from flashcards.configuration import ROOT, Configuration, is_secret
+from flashcards.configuration import ROOT, unset_environment
+from flashcards.management.commands.demo import free_port
 from tests.agent import Answered
 
 START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 45
-
-# Nothing of the developer's own settings reaches a server under test.
-UNSET = dict.fromkeys(Configuration.model_fields, "") | {
-    f"{name}_FILE": "" for name in Configuration.model_fields if is_secret(name)
-}
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def manage(*words: str, environment: Mapping[str, str], timeout_seconds: int = 60) -> subprocess.CompletedProcess[str]:
     """`manage.py` with these words, to its end; `environment` comes on top of unset settings."""
     return subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), *words],
-        env={**os.environ, **UNSET, **environment},
+        env={**os.environ, **unset_environment(), **environment},
         capture_output=True,
         text=True,
         timeout=timeout_seconds,
@@ -124,7 +112,7 @@ def launch_server(folder: Path, *, environment: Mapping[str, str], port: int | N
     with output.open("wb") as file:
         process = subprocess.Popen(
             [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port)],
-            env={**os.environ, **UNSET, **settings},
+            env={**os.environ, **unset_environment(), **settings},
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -91,7 +91,7 @@ def locked_server(tmp_path: Path) -> Iterator[tuple[LiveServer, Path]]:
 def test_a_locked_sqlite_file_is_503_for_writers_while_readers_read(locked_server: tuple[LiveServer, Path]) -> None:
     server, file = locked_server
     key = server.create_api_key()
-    insert = {"sql": "INSERT INTO cards (front_text) VALUES ('Q')"}
+    insert = {"sql": "INSERT INTO cards (front_text, back_text) VALUES ('Q', 'A')"}
     assert server.request("GET", "/v1/agent/me", key=key).status == 200, "touches last_used_at"
     other = sqlite3.connect(file, isolation_level=None)
     try:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from flashcards.management.commands.demo import free_port
 from tests.server import (
     LiveServer,
-    free_port,
     fresh_database,
     kill,
     launch_server,

@@ -179,6 +179,8 @@ def hand_over(bindings: list[str], port: int) -> None:
     root = str(settings.BASE_DIR)
     os.environ |= {
         "PORT": str(port),
+        # gunicorn reads it by itself, and takes no empty value.
+        "WEB_CONCURRENCY": str(settings.CONFIGURATION.WEB_CONCURRENCY),
         "DATA_DIR": str(settings.DATA_DIR),
         "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")])),
         "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "flashcards.settings"),
