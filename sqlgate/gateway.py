@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
-
 from flashcards.outcome import committed
+from flashcards.snapshot import snapshot
 from sqlgate.clock import database_time_limit
 from sqlgate.compiler import ReadResult, run_read
 from sqlgate.errors import Fault, QueryResultTooLarge, refusal
@@ -33,7 +32,7 @@ def query(text: str, *, workspace_id: UUID, now: datetime) -> dict[str, Any]:
     """
     with answered(text):
         statements = parse_reads(text)
-        with _snapshot(), database_time_limit():
+        with snapshot(), database_time_limit():
             results = _each(statements, lambda read: run_read(read, workspace_id=workspace_id, now=now))
     head = {"workspaceId": str(workspace_id)}
     if len(results) == 1:
@@ -70,47 +69,6 @@ def _each(statements: Sequence[S], run: Callable[[S], T]) -> list[T]:
         with numbered(number, of=len(statements)):
             results.append(run(statement))
     return results
-
-
-@contextmanager
-def _snapshot() -> Iterator[None]:
-    """A read-only transaction that sees one state of the data; a savepoint inside an open transaction."""
-    if connection.in_atomic_block:
-        with transaction.atomic():
-            yield
-        return
-    connection.ensure_connection()
-    with _SNAPSHOTS[connection.vendor](), transaction.atomic():
-        yield
-
-
-@contextmanager
-def _postgresql_snapshot() -> Iterator[None]:
-    from psycopg import IsolationLevel  # noqa: PLC0415  SQLite does not need it
-
-    session = connection.connection
-    session.isolation_level, session.read_only = IsolationLevel.REPEATABLE_READ, True
-    try:
-        yield
-    finally:
-        if not session.closed:
-            session.isolation_level, session.read_only = None, None
-
-
-@contextmanager
-def _sqlite_snapshot() -> Iterator[None]:
-    # Django begins SQLite transactions as its `transaction_mode` says; a read must not take the write lock.
-    session, mode = connection.connection, vars(connection)["transaction_mode"]
-    vars(connection)["transaction_mode"] = "DEFERRED"
-    session.execute("PRAGMA query_only = ON")
-    try:
-        yield
-    finally:
-        session.execute("PRAGMA query_only = OFF")
-        vars(connection)["transaction_mode"] = mode
-
-
-_SNAPSHOTS = {"postgresql": _postgresql_snapshot, "sqlite": _sqlite_snapshot}
 
 
 def _characters(value: Any) -> int:
