@@ -39,6 +39,7 @@ from flashcards.openapi_components import (
     ENVELOPES,
     HEADERS,
     HEADERS_AT,
+    LINKS,
     SECURITY_SCHEMES,
     TAGS,
     JsonObject,
@@ -223,9 +224,11 @@ def _request_body(route: Route, schemas: _Schemas) -> JsonObject:
 
 
 def _responses(route: Route, published: Published, schemas: _Schemas) -> JsonObject:
-    success = {"allOf": [_SUCCESS, _property("data", schemas.data(route.operation))]}
+    data = {"allOf": [_SUCCESS, _property("data", schemas.data(route.operation))]}
+    links = LINKS.get(route.operation.name)
+    success = _response("The outcome, and what to do next.", data) | ({"links": links} if links else {})
     return {
-        str(int(route.status)): _response("The outcome, and what to do next.", success),
+        str(int(route.status)): success,
         **{
             str(status): {"$ref": f"#/components/responses/{_response_name(errors)}"}
             for status, errors in _by_status(route, published)

@@ -99,3 +99,20 @@ ENVELOPES: JsonObject = {
         },
     },
 }
+
+_WORKSPACE = "$response.body#/data/workspaceId"
+_CARD = "$response.body#/data/card/cardId"
+# By operation: what can be called next with what was answered.
+LINKS: Mapping[str, JsonObject] = {
+    "send_code": {
+        "verify": {
+            "operationId": "verify_code",
+            "requestBody": {"otpSessionToken": "$response.body#/data/otpSessionToken"},
+        }
+    },
+    "create_workspace": {"select": {"operationId": "select_workspace", "parameters": {"workspaceId": _WORKSPACE}}},
+    "next_review_card": {
+        "reveal": {"operationId": "reveal_answer", "requestBody": {"workspaceId": _WORKSPACE, "cardId": _CARD}},
+        "rate": {"operationId": "submit_review", "requestBody": {"workspaceId": _WORKSPACE, "cardId": _CARD}},
+    },
+}

@@ -70,6 +70,26 @@ def test_operation_ids_are_unique(published):
     assert [name for name, count in Counter(ids).items() if count > 1] == []
 
 
+def test_links_lead_to_operations_and_to_values_that_are_answered(published):
+    operations = [operation for path in published["paths"].values() for operation in path.values()]
+    ids = {operation["operationId"] for operation in operations}
+    answers = [
+        a for operation in operations for status, a in operation["responses"].items() if status in ("200", "201")
+    ]
+    links = [link for answer in answers for link in answer.get("links", {}).values()]
+    assert links
+    documented = Documented(published)
+    assert {link["operationId"] for link in links} <= ids
+    for answer in answers:
+        for link in answer.get("links", {}).values():
+            _, data = answer["content"]["application/json"]["schema"]["allOf"]
+            for value in (link.get("requestBody", {}) | link.get("parameters", {})).values():
+                part = documented.resolved(data["properties"]["data"])
+                for step in value.removeprefix("$response.body#/data/").split("/"):
+                    part = documented.resolved(part)["properties"][step]
+                    part = next((choice for choice in part.get("anyOf", []) if "$ref" in choice), part)
+
+
 def test_every_route_documents_the_codes_that_it_declares_and_the_common_ones(published):
     documented = Documented(published)
     for route in PUBLISHED.routes:
