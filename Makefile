@@ -12,7 +12,7 @@ PYTHON_BASE ?= $(shell for name in python3.11 python3 python3.12 python3.13 pyth
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check static bench docs clean
+.PHONY: help demo run test check static bench docs clean python
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
@@ -41,6 +41,9 @@ bench: $(DEVELOPMENT) ## measure the service (see bench/)
 docs: $(RUNTIME) ## write the pages that are made from the code
 	$(PYTHON) manage.py show_config --table > docs/settings.md
 	$(PYTHON) manage.py show_config --env > .env.example
+
+python: # the interpreter that would be used, or nothing
+	@echo $(PYTHON_BASE)
 
 clean: ## remove the environment and caches; your data in var/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
