@@ -26,6 +26,7 @@ from accounts.credentials import (
 from accounts.errors import OtpCodeInvalid, OtpSendFailed, OtpSessionExpired, OtpTooManyAttempts
 from accounts.mail import send_code_mail
 from accounts.models import CODE_LIFETIME, WRONG_CODES_MAX, LoginChallenge, LoginToken, SendLog, User
+from accounts.security_log import log_event
 from accounts.send_limits import (
     hold_names,
     rate_limited,
@@ -144,7 +145,10 @@ def _proved_challenge(code: str, token: str, *, now: datetime) -> LoginChallenge
     if not counted:
         raise _refusal_of(challenge, now=now)
     if not same_code(normalise_code(code), str(challenge.id), bytes(challenge.code_hash)):
-        raise _wrong_code(WRONG_CODES_MAX - challenge.wrong_codes)
+        attempts_left = WRONG_CODES_MAX - challenge.wrong_codes
+        if not attempts_left:
+            log_event("sign-in code locked", suspicious=True, challenge=challenge.id)
+        raise _wrong_code(attempts_left)
     return challenge
 
 

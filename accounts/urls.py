@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
+from accounts import views
+from accounts.oauth.consent import authorize
+from accounts.oauth.urls import urlpatterns as oauth_addresses
 from accounts.operations import (
     create_workspace,
     me,
@@ -23,4 +26,15 @@ ROUTES: list[Route] = [
     Route("POST", "v1/agent/workspaces/<workspaceId>/select", select_workspace),
 ]
 
-urlpatterns: list[URLPattern] = url_patterns(ROUTES)
+PAGES: list[URLPattern] = [
+    path("", views.home, name="home"),
+    path("login/", views.enter_email, name="login"),
+    path("login/code/", views.enter_code, name="login_code"),
+    path("logout/", views.sign_out, name="logout"),
+    path("authorize", authorize, name="authorize"),
+    path("settings/connections/", views.connections, name="connections"),
+    path("settings/connections/<uuid:connection_id>/revoke/", views.revoke, name="revoke_connection"),
+    path("settings/connections/<uuid:connection_id>/workspace/", views.choose_workspace, name="choose_workspace"),
+]
+
+urlpatterns: list[URLPattern] = [*url_patterns(ROUTES), *oauth_addresses, *PAGES]

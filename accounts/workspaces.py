@@ -164,7 +164,7 @@ def create_selected_workspace(connection: Connection, *, name: str, now: datetim
     return workspace
 
 
-def select_workspace(connection: Connection, workspace: Workspace) -> None:
+def select_workspace(connection: Connection, workspace: Workspace | None) -> None:
     """Let calls of this connection, and of no other, work in `workspace` when they name none."""
     type(connection)._default_manager.filter(pk=connection.pk).update(selected_workspace=workspace)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -13,10 +12,9 @@ from oauth2_provider.models import RefreshToken
 from accounts.oauth.audience import mcp_resource
 from accounts.oauth.models import OAuthConnection
 from accounts.oauth.tokens import ACCESS_TOKEN_PREFIX, checksum
+from accounts.security_log import log_event
 from flashcards.operation import Scope
 from flashcards.outcome import committed
-
-security_log = logging.getLogger("accounts.security")
 
 
 class End(StrEnum):
@@ -27,6 +25,9 @@ class End(StrEnum):
     CODE_REPLAYED = "code_replayed"
     REFRESH_TOKEN_REUSED = "refresh_token_reused"  # noqa: S105
     UNUSED = "unused"
+
+
+SUSPICIOUS_ENDS = (End.CODE_REPLAYED, End.REFRESH_TOKEN_REUSED)
 
 
 class Granted(NamedTuple):
@@ -68,9 +69,5 @@ def end_connection(connection_id: UUID, end: End, *, now: datetime) -> None:
             held.revoked_at = now
             held.save(update_fields=["revoked_at"])
         RefreshToken.revoke_family(held.pk)
-    log_event("connection ended", reason=end, connection=held.pk, user=held.user_id, client=held.client_id)
-
-
-def log_event(message: str, **fields: object) -> None:
-    """One record of the security log; `fields` are ids and reasons, never a credential."""
-    security_log.warning(message, extra={"fields": {name: str(value) for name, value in fields.items()}})
+    who = {"connection": held.pk, "user": held.user_id, "client": held.client_id}
+    log_event("connection ended", suspicious=end in SUSPICIOUS_ENDS, reason=end, **who)

@@ -81,7 +81,7 @@ def is_redirect_allowed(uri: str, registered: Iterable[str]) -> bool:
 def any_port(uri: str) -> str:
     """`uri` without its port when it is a loopback one (RFC 8252 section 7.3); any other unchanged."""
     parts = urlsplit(uri)
-    return parts._replace(netloc=host_of(parts)).geturl() if parts.scheme == "http" else uri
+    return uri.replace(parts.netloc, host_of(parts), 1) if parts.scheme == "http" else uri
 
 
 def is_web_address(text: object) -> bool:

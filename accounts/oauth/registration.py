@@ -16,11 +16,11 @@ from django.utils import timezone
 from rest_framework.exceptions import ParseError
 
 from accounts.oauth.audience import known_scope
-from accounts.oauth.connections import log_event
 from accounts.oauth.errors import OAuthRefusal
 from accounts.oauth.machine import machine_address
 from accounts.oauth.models import OAuthClient, RegistrationLog
 from accounts.oauth.redirects import RedirectUriRefused, any_port, check_redirect_uris, is_web_address
+from accounts.security_log import log_event
 from accounts.send_limits import hold_names, rate_limited
 from flashcards.api import client_address, parse_json_object
 from flashcards.operation import Scope
@@ -70,7 +70,7 @@ def count_registration(address: str, *, now: datetime) -> None:
         if not wait_seconds:
             RegistrationLog.objects.create(client_address=address, created_at=now)
             return
-    log_event("registrations refused", address=address)
+    log_event("registrations refused", suspicious=True, address=address)
     raise rate_limited("Too many registrations from this network address.", wait_seconds)
 
 
