@@ -168,7 +168,7 @@ CARDS = PublishedTable(
         _id("card_id", "The card's id."),
         _text(
             "front_text",
-            "The question or prompt only, never the answer. Not blank, at most 20,000 characters.",
+            "Holds only the question or prompt, never the answer. Not blank, at most 20,000 characters.",
             writable=True,
             required=True,
             searched=True,
@@ -176,7 +176,7 @@ CARDS = PublishedTable(
         ),
         _text(
             "back_text",
-            "The answer, optionally with one concrete example. At most 100,000 characters.",
+            "Holds the answer, optionally with one concrete example. At most 100,000 characters.",
             writable=True,
             required=True,
             searched=True,
