@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -393,3 +394,42 @@ def test_a_defect_shows_nothing_of_itself_and_everything_in_the_log(caller, monk
     error = refused(caller.send(guide), guide, 500)
     assert error == {"code": "INTERNAL_ERROR", "message": "Something went wrong on the server.", "details": {}}
     assert "the secret cause" in caplog.text
+
+
+HOSTILE_HEADERS = {
+    "accept": "text/html, */*;q=zzz; \x7f",
+    "accept-language": "x" * 5_000 + ", *;q=9, ;;, \xff",
+    "accept-encoding": "\xff",
+    "accept-charset": "utf-16",
+    "cookie": "sessionid=\xff; csrftoken=; django_language=../../etc; =; a=b=c; \x01",
+    "content-encoding": "gzip",
+    "expect": "200-maybe",
+    "if-none-match": "*",
+    "if-modified-since": "yesterday",
+    "range": "bytes=-1",
+    "referer": "javascript:alert(1)",
+    "user-agent": "\xff" * 500,
+    "x-forwarded-for": "1.2.3.4, ,\xff" + "9" * 3_000,
+    "x-forwarded-host": "evil.example",
+    "x-http-method-override": "DELETE",
+    "x-request-id": "chosen-by-the-client",
+    "forwarded": "for=evil;host=evil.example",
+    "origin": "null",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_HEADERS)
+def test_no_header_but_the_documented_ones_changes_an_answer(caller, name):
+    me = next(route for route in GETS if route.operation.name == "me")
+    usual = caller.send(me)
+    with nothing_stored():
+        answer = caller.send(me, headers={name: HOSTILE_HEADERS[name]})
+    assert (answer.status_code, answer.json()) == (200, usual.json())
+    assert answer["Content-Type"] == JSON
+    assert answer["X-Request-Id"] != "chosen-by-the-client"
+
+
+@every_post
+def test_a_compressed_body_is_refused_and_not_unpacked(caller, route):
+    with nothing_stored():
+        refused(caller.send(route, gzip.compress(b"{}"), headers={"content-encoding": "gzip"}), route, 400)
