@@ -49,6 +49,7 @@ class App:
 
     redirect_uri: str = LOOPBACK
     client_id: str = ""
+    resource: str = RESOURCE
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
     http: Client = field(default_factory=lambda: Client(raise_request_exception=False))
 
@@ -73,7 +74,7 @@ class App:
             "state": "xyz",
             "code_challenge": challenge_of(self.verifier),
             "code_challenge_method": "S256",
-            "resource": RESOURCE,
+            "resource": self.resource,
             **changes,
         }
         return "/authorize?" + urlencode(without_none(asked), doseq=True)
