@@ -191,7 +191,9 @@ def _schedule_constraints() -> list[models.BaseConstraint]:
         fsrs_difficulty__isnull=False,
         fsrs_last_reviewed_at__isnull=False,
     )
-    stepping = Q(fsrs_step_index__isnull=False, fsrs_step_index__gte=0, fsrs_scheduled_days=0) & scheduled
+    # A check that comes out as NULL passes, so whatever is compared must be said to be set.
+    on_step = Q(fsrs_step_index__isnull=False, fsrs_step_index__gte=0)
+    stepping = on_step & Q(fsrs_scheduled_days__isnull=False, fsrs_scheduled_days=0) & scheduled
     by_state = {
         CardState.NEW: unscheduled
         & Q(fsrs_step_index__isnull=True, fsrs_scheduled_days__isnull=True, reps=0, lapses=0),
