@@ -17,6 +17,7 @@ from accounts.errors import ApiKeyInvalid, AuthenticationRequired
 from accounts.models import ApiKey, Connection, User
 from accounts.oauth.connections import connection_of_access_token
 from accounts.workspaces import resolve_workspace
+from flashcards.errors import Advice
 from flashcards.models import Workspace
 from flashcards.operation import Scope
 
@@ -102,6 +103,12 @@ def _bearer_challenge(*, sent: bool) -> str:
     return challenge + (', error="invalid_token"' if sent else "")
 
 
+_HEADER_FORM = Advice(
+    rest="Send the header `Authorization: ApiKey <key>`: the word ApiKey, a space, and the key.",
+    mcp="Ask the user to connect this server again.",
+)
+
+
 class AgentAuthentication(BaseAuthentication):
     """DRF's hook for the REST API: `Authorization: ApiKey <key>` or, as a convenience, `Bearer <key>`."""
 
@@ -111,8 +118,10 @@ class AgentAuthentication(BaseAuthentication):
         if not header:
             raise AuthenticationRequired("This call needs an API key.", headers={"WWW-Authenticate": REST_CHALLENGE})
         scheme, _, key = header.partition(" ")
-        known = scheme.lower() in ("apikey", "bearer")
-        principal = principal_of_key(key.strip(), now=timezone.now()) if known else None
+        if scheme.lower() not in ("apikey", "bearer"):
+            message = "The Authorization header does not read `ApiKey <key>`."
+            raise ApiKeyInvalid(message, instructions=_HEADER_FORM, headers={"WWW-Authenticate": REST_CHALLENGE})
+        principal = principal_of_key(key.strip(), now=timezone.now())
         if principal is None:
             raise ApiKeyInvalid("The API key is unknown or was revoked.", headers={"WWW-Authenticate": REST_CHALLENGE})
         return principal.user, principal

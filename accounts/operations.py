@@ -40,10 +40,11 @@ from flashcards.models import Workspace
 from flashcards.operation import Call, Data, Effect, NoParams, Params, UuidText, operation
 
 _READY = Advice(
-    rest="Ready: a workspace is selected. POST /v1/agent/reviews/next to study, /v1/agent/sql/query and "
-    "/v1/agent/sql/execute to read and write cards; GET /v1/agent/guide/sql_dialect explains the SQL.",
-    mcp="Ready: a workspace is selected. next_review_card to study, sql_query and sql_execute to read and write cards; "
-    "get_guide explains both.",
+    rest="Ready: a workspace is selected. To write cards, read GET /v1/agent/guide/card_authoring and "
+    "/v1/agent/guide/sql_dialect, then POST /v1/agent/sql/execute (and /v1/agent/sql/query to read). To study, read "
+    "GET /v1/agent/guide/review_flow, then POST /v1/agent/reviews/next.",
+    mcp="Ready: a workspace is selected. To write cards, get_guide with card_authoring and sql_dialect, then "
+    "sql_execute (and sql_query to read). To study, get_guide with review_flow, then next_review_card.",
 )
 _CHOOSE = Advice(
     rest="Several workspaces exist and none is selected. Ask the user which one (GET /v1/agent/workspaces lists them), "

@@ -10,8 +10,8 @@ from http import HTTPStatus
 from typing import IO, Any, cast
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import URLPattern, path
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, is_valid_path, path
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -54,7 +54,13 @@ def answer(outcome: Reply | AppError, *, status: int = HTTPStatus.OK) -> Answer:
 def error_response(error: AppError) -> HttpResponse:
     """The envelope of `error` as a plain Django response, for places outside of an operation's view."""
     rendered = answer(error)
-    return JsonResponse(rendered.body, status=rendered.status, headers=rendered.headers)
+    content = serialised(rendered.body)
+    return HttpResponse(content, JsonEnvelope.media_type, status=rendered.status, headers=rendered.headers)
+
+
+def serialised(body: Mapping[str, Any]) -> bytes:
+    """An answer's body as compact UTF-8 JSON."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class JsonBody(BaseParser):
@@ -115,7 +121,7 @@ class JsonEnvelope(BaseRenderer):
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
         """Compact UTF-8 JSON."""
-        return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+        return serialised(data)
 
 
 class OperationView(APIView):
@@ -240,5 +246,7 @@ def is_agent_path(request: HttpRequest) -> bool:
 
 
 def not_found(request: HttpRequest) -> HttpResponse:
-    """The 404 of an unknown REST address."""
-    return error_response(NotFound(f"There is nothing at {request.path[:120]}."))
+    """The 404 of an unknown REST address; it names the one without a last slash where that exists."""
+    bare = request.path.rstrip("/")
+    meant = f" Did you mean {bare}?" if bare != request.path and is_valid_path(bare) else ""
+    return error_response(NotFound(f"There is nothing at {request.path[:120]}.{meant}"))

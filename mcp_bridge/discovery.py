@@ -186,26 +186,26 @@ _AFTER_LOGIN = (
 
 
 _WALK = Template(
-    "From here to the first review, with JSON bodies and `Content-Type: application/json`. "
-    "1. Ask the user for their e-mail address (never guess it) and POST "
-    '$sendCodeUrl with {"email": "…"}. Keep data.otpSessionToken. '
-    "2. Ask the user for the 8-digit code from the mail; it is good for 180 seconds. POST "
+    "From here to the first review, with JSON bodies and `Content-Type: application/json`."
+    "\n1. Ask the user for their e-mail address (never guess it) and POST "
+    '$sendCodeUrl with {"email": "…"}. Keep data.otpSessionToken.'
+    "\n2. Ask the user for the 8-digit code from the mail; it is good for 180 seconds. POST "
     '$verifyCodeUrl with {"code": "…", "otpSessionToken": "…", "label": "<your name, e.g. my-agent>"}. '
-    "Store data.apiKey where secrets belong: it is shown once. "
-    "3. Send the header `Authorization: ApiKey <apiKey>` with every request from here on. GET "
+    "Store data.apiKey where secrets belong: it is shown once."
+    "\n3. Send the header `Authorization: ApiKey <apiKey>` with every request from here on. GET "
     "$workspacesUrl: a single workspace is selected by itself; with several, ask the user which one and POST "
-    "$workspacesUrl/{workspaceId}/select. "
-    "4. Before you write cards, GET $guideUrlTemplate with the topics card_authoring and sql_dialect "
+    "$workspacesUrl/{workspaceId}/select."
+    "\n4. Before you write cards, GET $guideUrlTemplate with the topics card_authoring and sql_dialect "
     "(bulk_authoring for many cards). Then POST "
     """$sqlExecuteUrl with {"sql": "INSERT INTO cards (front_text, back_text, tags) """
     """VALUES ('question', 'answer', ('topic'))"}, and read back with POST """
-    '$sqlQueryUrl and {"sql": "SELECT card_id, front_text, tags FROM cards LIMIT 5"}. '
-    "5. Before you hold a review, GET the guide review_flow. POST $reviewNextUrl with {} and show data.card.frontText "
-    "alone; wait for the user's attempt; POST "
+    '$sqlQueryUrl and {"sql": "SELECT card_id, front_text, tags FROM cards LIMIT 5"}.'
+    "\n5. Before you hold a review, GET the guide review_flow. POST $reviewNextUrl with {} and show "
+    "data.card.frontText alone; wait for the user's attempt; POST "
     '$reviewRevealUrl with {"cardId": "…"} and compare; POST '
     '$reviewSubmitUrl with {"cardId": "…", "reviewId": "<a new UUID, kept for retries>", "rating": "<Again, Hard, Good '
-    'or Easy>", "reviewedTimeZone": "<IANA name, e.g. Europe/Berlin>"}. Repeat until data.card is null. '
-    "Every answer carries `instructions` for the next step. A client that speaks MCP connects to $mcpUrl instead."
+    'or Easy>", "reviewedTimeZone": "<IANA name, e.g. Europe/Berlin>"}. Repeat until data.card is null.'
+    "\nEvery answer carries `instructions` for the next step. A client that speaks MCP connects to $mcpUrl instead."
 )
 
 

@@ -332,6 +332,20 @@ def test_an_unknown_address_of_the_api_is_404_in_the_envelope(caller, address, m
     assert "X-Evil" not in answer.headers
 
 
+@pytest.mark.parametrize("address", ["/v1/agent/me/", "/v1/agent/sql/query/", "/api/agent/send-code//"])
+def test_a_slash_too_many_is_answered_with_the_address_that_exists(db, address):
+    error = refused(Client().get(address), None, 404)
+    assert error["message"] == f"There is nothing at {address}. Did you mean {address.rstrip('/')}?"
+
+
+@pytest.mark.parametrize("authorization", ["fca_00000000_00000000000000000000000000", "Token x", "Basic YTpi"])
+def test_a_key_without_its_scheme_is_answered_with_the_form_that_works(caller, authorization):
+    answer = Client().get("/v1/agent/me", headers={"authorization": authorization})
+    assert "ApiKey <key>" in refused(answer, None, 401)["message"]
+    assert "`Authorization: ApiKey <key>`" in answer.json()["instructions"]
+    assert authorization not in answer.content.decode()
+
+
 NO_TEXT = {"a NUL": "a\x00b", "a lone surrogate": "a\ud800b", "a low surrogate first": "\udc00\ud800"}
 
 
