@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from flashcards.api import AnyOperation, Route, error_response
+from flashcards.api import AnyOperation, Route, error_response, serialised
 from flashcards.envelope import Surface, render
 from flashcards.errors import (
     AppError,
@@ -93,7 +92,7 @@ def openapi_view(published: Published) -> Callable[[HttpRequest], HttpResponse]:
 
 @lru_cache(maxsize=4)
 def _serialised(published: Published, bases: Bases) -> bytes:
-    return json.dumps(document(published, bases), ensure_ascii=False, separators=(",", ":")).encode()
+    return serialised(document(published, bases))
 
 
 def document(published: Published, bases: Bases) -> JsonObject:
