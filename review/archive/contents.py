@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -15,6 +15,12 @@ from review.archive.json_stream import JsonStream, Mark, NotJson
 FORMAT = "flashcards-workspace"
 VERSION = 1
 LISTS = ("cards", "decks", "review_events")
+
+Progress = Callable[[str, int, int], None]
+
+
+def no_progress(_name: str, _done: int, _total: int) -> None:
+    """Watches nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +79,9 @@ class _Survey:
         self.place = ""
         self._faults = faults
         self._seen: set[str] = set()
-        self._stream = JsonStream(file)
 
     def read_object(self) -> None:
-        stream = self._stream
+        stream = self._stream = JsonStream(self.contents.file)
         if stream.peek() not in ("{", ""):
             raise NotJson("must be one JSON object")
         stream.skip("{")

@@ -15,8 +15,13 @@ class Fault:
     place: str
     message: str
 
+    def __post_init__(self) -> None:
+        # A place may hold a name from the file, and that may be meant for the terminal or page that shows it.
+        shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in self.place[:PLACE_SHOWN_MAX])
+        object.__setattr__(self, "place", shown)
+
     def __str__(self) -> str:
-        return f"{self.place[:PLACE_SHOWN_MAX] or 'the file'}: {self.message}"
+        return f"{self.place or 'the file'}: {self.message}"
 
 
 class ArchiveRefused(Exception):

@@ -128,7 +128,7 @@ def number(low: float, high: float) -> Read:
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise ContentRefused("wrong_type", "must be a number")
         if not low <= value <= high:
-            raise ContentRefused("out_of_range", f"must be {low:,} to {high:,}")
+            raise ContentRefused("out_of_range", f"must be {low:,.10g} to {high:,.10g}")
         return float(value)
 
     return read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
@@ -11,9 +11,10 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from accounts.models import Membership, User
+from accounts.services import ensure_user
 from flashcards.content import ContentRefused
 from flashcards.models import Workspace
-from review.archive.contents import Contents, Entry, look_through, seekable
+from review.archive.contents import Contents, Entry, Progress, look_through, no_progress, seekable
 from review.archive.faults import ArchiveRefused, Fault, Faults
 from review.archive.fields import WORKSPACE_RULES, FieldRule, read_entry
 from review.archive.identity import resolve_ids
@@ -23,8 +24,6 @@ from review.archive.kinds import KINDS, Kind, Placed, Row, Target
 ROWS_MAX = 1000
 CHARACTERS_MAX = 2_000_000
 NOBODY = UUID(int=0)
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +38,33 @@ class Imported:
 def import_archive(
     file: BinaryIO,
     *,
-    owner: User,
+    email: str,
     now: datetime,
     name: str | None = None,
-    progress: Progress = lambda _section, _done, _total: None,
+    progress: Progress = no_progress,
 ) -> Imported:
-    """Store the archive in `file` as a workspace of `owner`, in one transaction (a savepoint inside an open one).
+    """Store the archive in `file` as a workspace of the user with that clean address, who is made if need be.
 
     The file is looked through once and then read list by list in the order cards, decks, review events, whatever its
-    own order; one that can be read only once is copied to disk first. Memory stays bounded: rows go to the database in
-    batches, and what is kept are the ids of one list. `name` overrides the workspace's name. `progress` is called with
-    the list's name, the entries done and their number.
+    own order; one that can be read only once, such as a pipe, is copied to disk first. All storing happens in one
+    transaction (a savepoint inside an open one), which begins once the file is known to be JSON from end to end.
+    Memory stays bounded: rows go to the database in batches, and what is kept are the ids of one list.
+
+    `name` overrides the workspace's name. `progress` is called with the list's name, the entries done and their number.
 
     Raises ArchiveRefused with the first ten faults.
     """
     faults = Faults()
     try:
-        with seekable(file) as source, transaction.atomic():
+        with seekable(file) as source:
             contents = look_through(source, faults)
-            workspace, is_new = _store_workspace(contents.workspace, faults, owner=owner, name=name, now=now)
-            for kind in KINDS:
-                _import_list(kind, contents, Target(workspace, is_new, now), faults, progress)
-            faults.end()
-            return Imported(workspace, is_new, contents.counts)
+            with transaction.atomic():
+                owner = ensure_user(email, now=now)
+                workspace, is_new = _store_workspace(contents.workspace, faults, owner=owner, name=name, now=now)
+                for kind in KINDS:
+                    _import_list(kind, contents, Target(workspace, is_new, now), faults, progress)
+                faults.end()
+                return Imported(workspace, is_new, contents.counts)
     except NotJson as refusal:
         raise ArchiveRefused([Fault("", f"changed while it was read: it {refusal}")]) from None
     except IntegrityError:
@@ -160,24 +163,24 @@ def _place(kind: Kind[Any], placed: Sequence[Placed], target: Target, seen: set[
 
 
 def _store(kind: Kind[Any], placed: Sequence[Placed], target: Target) -> None:
-    kept = _kept_values(kind, placed)
-    for each in placed:
-        each.row = kept.get(each.id, {}) | each.row
-        kind.fill(each.row, target.now + timedelta(microseconds=each.entry.index))
     rows = kind.model._default_manager
-    new = [kind.build(each.row, target) for each in placed if not each.exists]
-    known = [kind.build(each.row, target) for each in placed if each.exists]
+    known = rows.in_bulk([each.id for each in placed if each.exists])
+    stored = {id_: {field: getattr(row, field) for field in kind.rules} for id_, row in known.items()}
+    new, changed = [], []
+    for each in placed:
+        row = {field: stored[each.id][field] for field in kind.filled} | each.row if each.exists else each.row
+        kind.fill(row, target.now + timedelta(microseconds=each.entry.index))
+        if not each.exists:
+            new.append(kind.build(row, target))
+        elif row != stored[each.id]:
+            changed.append(kind.build(row, target))
     rows.bulk_create(new)
-    if known:
+    if changed:
         fields = [field for field in kind.rules if field != kind.key]
-        rows.bulk_create(known, update_conflicts=True, unique_fields=[kind.key], update_fields=[*fields, *kind.derived])
-    kind.stored(new + known)
+        rows.bulk_create(
+            changed, update_conflicts=True, unique_fields=[kind.key], update_fields=[*fields, *kind.derived]
+        )
+    kind.stored(new + changed)
     if connection.vendor == "postgresql":
         # Foreign keys are checked here and now: left to COMMIT, half a million of them outlast its time limit.
         connection.check_constraints()
-
-
-def _kept_values(kind: Kind[Any], placed: Sequence[Placed]) -> dict[UUID, Row]:
-    partial = [each.id for each in placed if each.exists and not each.row.keys() >= set(kind.filled)]
-    stored = kind.model._default_manager.filter(pk__in=partial).values(kind.key, *kind.filled) if partial else ()
-    return {row.pop(kind.key): row for row in stored}

@@ -20,6 +20,8 @@ VALUE_CHARACTERS_MAX = 1 << 23
 # What may look wrong only because the window cuts it: a literal, or two \\u escapes that are one character.
 TOKEN_CHARACTERS = 64
 _SPACE = re.compile(r"[ \t\n\r]*")
+# What is left of a number, a literal or an escape that the end of the file cuts.
+_CUT = re.compile(r"\s*(-|[.eE][-+]?|t(ru?)?|f(a(ls?)?)?|n(ul?)?|\\?u?[0-9a-fA-F]{0,3})\s*")
 
 
 class NotJson(Exception):
@@ -84,16 +86,18 @@ class JsonStream:
             except json.JSONDecodeError as error:
                 unfinished = error.msg.startswith("Unterminated")
                 is_final = not unfinished and error.pos + TOKEN_CHARACTERS < len(self._text)
+                characters = error.pos - self._position
                 if is_final or not self._read_more():
-                    self._refuse(error.pos, unfinished=unfinished)
+                    self._refuse(self._position + characters, unfinished=unfinished)
             except RecursionError:
                 raise NotJson("is nested too deeply") from None
             except ValueError:
                 raise NotJson("holds a number of more than 4,300 digits") from None
             else:
                 # A number at the edge of the window may go on behind it.
+                characters = end - self._position
                 if end < len(self._text) or not self._read_more():
-                    self._position = end
+                    self._position += characters
                     return value
 
     def items(self) -> Iterator[tuple[int, Any, int]]:
@@ -116,7 +120,7 @@ class JsonStream:
         if self._exhausted:
             return False
         rest = len(self._text) - self._position
-        if rest > VALUE_CHARACTERS_MAX:
+        if rest >= VALUE_CHARACTERS_MAX:
             raise NotJson(f"is longer than {VALUE_CHARACTERS_MAX:,} characters")
         self._window_at = self._mark_at(self._position)
         raw = self._file.read(max(CHUNK_BYTES, rest))
@@ -124,7 +128,7 @@ class JsonStream:
         try:
             more = self._decode_utf8(raw, final=self._exhausted)
         except UnicodeDecodeError:
-            raise NotJson("is not UTF-8 text") from None
+            raise NotJson("ends before it is complete" if self._exhausted else "is not UTF-8 text") from None
         self._characters_left_behind += self._position
         self._text = self._text[self._position :] + more
         self._position = 0
@@ -138,7 +142,7 @@ class JsonStream:
 
     def _refuse(self, position: int, *, unfinished: bool = False) -> NoReturn:
         at = self._mark_at(position)
-        ended = unfinished or not self._text[position:].strip()
+        ended = unfinished or _CUT.fullmatch(self._text, position)
         fault = "ends before it is complete" if ended else "is not JSON"
         raise NotJson(f"{fault} (line {at.line:,}, column {at.column:,})")
 

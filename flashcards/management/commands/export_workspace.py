@@ -85,7 +85,7 @@ def _chosen(email: str | None, named: str | None) -> Workspace:
     if not choice:
         raise CommandError("There is no such workspace.")
     if len(choice) > 1:
-        listed = "\n".join(f"  {workspace.workspace_id}  {workspace.name}" for workspace in choice)
+        listed = "\n".join(f"  {workspace.workspace_id}  {workspace.name!r}" for workspace in choice)
         raise CommandError(f"Several workspaces fit; pass the id of one as --workspace:\n{listed}")
     return choice[0]
 

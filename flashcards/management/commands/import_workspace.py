@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 from django.utils import timezone
 
 from accounts.errors import InvalidEmail
-from accounts.services import clean_email, ensure_user
+from accounts.services import clean_email
 from flashcards.management.progress import progress_on
 from review.archive import ArchiveRefused, Imported, import_archive
 
@@ -35,9 +34,8 @@ class Command(BaseCommand):
         now = timezone.now()
         progress = progress_on(self.stderr)
         try:
-            with _opened(file) as archive, transaction.atomic():
-                owner = ensure_user(clean_email(email), now=now)
-                imported = import_archive(archive, owner=owner, name=name, now=now, progress=progress)
+            with _opened(file) as archive:
+                imported = import_archive(archive, email=clean_email(email), name=name, now=now, progress=progress)
         except InvalidEmail as refusal:
             raise CommandError(refusal.message) from None
         except ArchiveRefused as refusal:
@@ -57,7 +55,12 @@ def _opened(file: str) -> Iterator[BinaryIO]:
 
 
 def _summary(imported: Imported, email: str) -> str:
-    counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in imported.counts.items())
+    counts = ", ".join(f"{count:,} {_noun(name, count)}" for name, count in imported.counts.items())
     verb = "Made" if imported.is_new else "Updated"
     workspace = imported.workspace
     return f"{verb} workspace {workspace.name!r} ({workspace.workspace_id}) of {email.strip().lower()}: {counts}."
+
+
+def _noun(name: str, count: int) -> str:
+    words = name.replace("_", " ")
+    return words.removesuffix("s") if count == 1 else words
