@@ -71,7 +71,8 @@ def checked(operation: Operation[P, C], arguments: Mapping[str, Any]) -> P:
         # A misspelt name first: it explains the one that is missing.
         faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
         issues = [_issue(fault, operation.params) for fault in faults[:ISSUES_MAX]]
-    wrong = next((issue for issue in issues if issue["path"] == "workspaceId"), None)
+    malformed = (issue for issue in issues if (issue["path"], issue["code"]) == ("workspaceId", "invalid_value"))
+    wrong = next(malformed, None)
     if wrong is not None:
         raise WorkspaceIdInvalid(wrong["message"], [wrong])
     raise operation.refusal(issues[0]["message"], issues)
