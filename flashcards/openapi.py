@@ -51,6 +51,7 @@ _SUCCESS: JsonObject = {"$ref": "#/components/schemas/Envelope"}
 _FAILURE: JsonObject = {"$ref": "#/components/schemas/ErrorEnvelope"}
 _EVERYWHERE: tuple[type[AppError], ...] = (
     InvalidRequest,
+    Forbidden,
     NotFound,
     MethodNotAllowed,
     RateLimited,
@@ -268,7 +269,7 @@ def _errors_of(route: Route, published: Published) -> list[type[AppError]]:
                 *operation.errors,
                 *((WorkspaceIdInvalid,) if names_workspace else ()),
                 *(published.workspace_errors if in_workspace else ()),
-                *((*published.login_errors, Forbidden) if operation.login else ()),
+                *(published.login_errors if operation.login else ()),
                 *(_WITH_BODY if route.method != "GET" else ()),
                 *((CommitOutcomeUnknown,) if operation.effect is not Effect.READ else ()),
                 *_EVERYWHERE,
