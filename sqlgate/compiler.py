@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, OrderBy
-
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, shown
-from sqlgate.expressions import DateText
 from sqlgate.grouping import GroupedSelect
+from sqlgate.listing import RowSelect
 from sqlgate.patterns import parse_like
 from sqlgate.predicates import compile_condition
-from sqlgate.rows import Row, Writer, as_rows, written
-from sqlgate.schema import TABLES, Kind, Rows
-from sqlgate.scope import RowScope, Term, find_table
-from sqlgate.search import narrowed
-from sqlgate.selection import Output, check_names, dated, no_such_output, order_keys, ordered, total_count
+from sqlgate.rows import Row
+from sqlgate.schema import TABLES, Kind
+from sqlgate.scope import RowScope, find_table
 
 LIMIT_MAX = 100
 OFFSET_MAX = 2**31 - 1
-DEEP_OFFSET = 1_000
 INTROSPECTION = {"limit": None, "offset": None, "hasMore": False, "rowsTruncated": False, "totalRowCount": None}
 
 
@@ -74,24 +68,17 @@ def _show_tables(statement: ast.ShowTables) -> ReadResult:
 def _select(statement: ast.Select, *, workspace_id: UUID, now: datetime) -> ReadResult:
     limit, offset = _page(statement)
     scope = _scope(statement, workspace_id=workspace_id, now=now)
-    rows = scope.rows()
-    if statement.where is not None:
-        where = compile_condition(statement.where, scope)
-        rows = narrowed(rows, where.needs).filter(where.condition)
-    if _is_grouped(statement):
-        found = GroupedSelect(statement, scope, rows).page(limit, offset)
-    else:
-        found = RowSelect(statement, scope, rows).page(limit, offset)
-    shown_rows, total = found
-    has_more = len(shown_rows) > limit
+    where = compile_condition(statement.where, scope) if statement.where else None
+    select = (GroupedSelect if _is_grouped(statement) else RowSelect)(statement, scope, where)
+    found = select.page(limit, offset)
     page = {
         "limit": limit,
         "offset": offset,
-        "hasMore": has_more,
+        "hasMore": len(found.records) > limit,
         "rowsTruncated": False,
-        "totalRowCount": total,
+        "totalRowCount": found.total,
     }
-    return ReadResult("select", scope.table.name, shown_rows[:limit], page)
+    return ReadResult("select", scope.table.name, found.records[:limit], page)
 
 
 def _page(statement: ast.Select) -> tuple[int, int]:
@@ -132,90 +119,3 @@ def _scope(statement: ast.Select, *, workspace_id: UUID, now: datetime) -> RowSc
 def _is_grouped(statement: ast.Select) -> bool:
     aggregates = any(isinstance(item.term, ast.Aggregate) for item in statement.items)
     return aggregates or bool(statement.group_by) or statement.having is not None
-
-
-class RowSelect:
-    """A SELECT whose rows are rows of the table, or of its UNNEST."""
-
-    def __init__(self, statement: ast.Select, scope: RowScope, rows: Rows) -> None:
-        self.scope = scope
-        self.outputs = self._outputs(statement)
-        self.distinct = statement.distinct and not self._shows_key()
-        if self.distinct:
-            self._check_distinct(statement)
-        self.rows = rows.annotate(
-            **{output.term.path: DateText(F(output.source)) for output in self.outputs if output.source}
-        )
-        self.order = self._order(statement)
-
-    def _outputs(self, statement: ast.Select) -> list[Output]:
-        if not statement.items:
-            nodes = [ast.Column(name, None, statement.at, name) for name in self.scope.names]
-            return [Output(node.name, self.scope.column(node), statement.at) for node in nodes]
-        outputs = [self._output(item, index) for index, item in enumerate(statement.items)]
-        check_names(outputs)
-        return outputs
-
-    def _output(self, item: ast.Item, index: int) -> Output:
-        match item.term:
-            case ast.Column() as node:
-                return Output.of(item, node.name, self.scope.column(node))
-            case ast.DateOf() as node:
-                term, source = dated(node, self.scope, f"date_{index}")
-                return Output.of(item, f"date_{node.column.name}", term, source=source)
-            case _:
-                raise no_such_output(item.term)
-
-    def _shows_key(self) -> bool:
-        key = self.scope.table.key
-        return not self.scope.element and any(output.term.path == key for output in self.outputs)
-
-    def _check_distinct(self, statement: ast.Select) -> None:
-        for output in self.outputs:
-            if output.term.kind in (Kind.JSON, Kind.INTEGERS):
-                message = (
-                    f"DISTINCT cannot compare {output.term.name}. Leave it out, or select {self.scope.table.key} too."
-                )
-                raise Fault(Reason.NOT_GROUPABLE, message, output.at, example="SELECT DISTINCT card_type FROM cards")
-        if statement.order_by == ():
-            message = "DISTINCT and ORDER BY RANDOM() do not go together."
-            raise Fault(Reason.DISTINCT_ORDER, message, statement.at, example="SELECT DISTINCT card_type FROM cards")
-
-    def _order(self, statement: ast.Select) -> Sequence[OrderBy | str]:
-        if statement.order_by == ():
-            return ["?"]
-        names = {output.name: output.term for output in self.outputs}
-        keys = order_keys(statement.order_by or (), lambda node: names.get(node.name) or self.scope.column(node))
-        if self.distinct:
-            paths = {output.term.path for output in self.outputs}
-            self._check_selected(statement, names, paths)
-            return [*keys, *(ordered(output.term) for output in self.outputs if output.term.name != "deleted_at")]
-        return [*keys, *self._ties(newest_first=not keys)]
-
-    def _check_selected(self, statement: ast.Select, names: dict[str, Term], paths: set[str]) -> None:
-        for key in statement.order_by or ():
-            term = names.get(key.key.name) or self.scope.column(key.key)
-            if term.path not in paths:
-                message = f"ORDER BY {shown(key.key.written)}: with DISTINCT, only what is selected can be ordered by."
-                raise Fault(Reason.DISTINCT_ORDER, message, key.key.at, known=tuple(names))
-
-    def _ties(self, *, newest_first: bool) -> list[OrderBy]:
-        table = self.scope.table
-        # On the rows of an UNNEST of cards the card's time stands in the row itself, where its index is.
-        newest = "created_at" if self.scope.element and table.name == "cards" else self.scope.prefix + table.newest_by
-        ties = [F(newest).desc()] if newest_first else []
-        ties.append(F(table.key).asc())
-        return [*ties, F("position").asc()] if self.scope.element else ties
-
-    def page(self, limit: int, offset: int) -> tuple[list[Row], int | None]:
-        """Up to limit + 1 rows, and how many there are in all when that had to be counted."""
-        paths = [output.term.path for output in self.outputs]
-        query = self.rows.order_by(*self.order).values_list(*dict.fromkeys(paths))
-        if self.distinct:
-            query = query.distinct()
-        records = list(query[offset : offset + limit + 1])
-        index = {path: position for position, path in enumerate(dict.fromkeys(paths))}
-        shown_records = [[record[index[path]] for path in paths] for record in records]
-        writers: list[Writer] = [written] * len(paths)
-        total = total_count(query, len(records), limit, offset)
-        return as_rows([output.name for output in self.outputs], writers, shown_records), total

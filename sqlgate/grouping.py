@@ -18,6 +18,7 @@ from django.db.models import (
     Max,
     Min,
     OrderBy,
+    Q,
     Sum,
     TextField,
     Value,
@@ -28,11 +29,22 @@ from flashcards.models import Workspace
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, shown
 from sqlgate.expressions import DateText
-from sqlgate.predicates import compile_condition
+from sqlgate.predicates import Compiled, compile_condition
 from sqlgate.rows import Row, as_rows, calculated, written
 from sqlgate.schema import Kind, Rows
 from sqlgate.scope import GroupScope, RowScope, Term
-from sqlgate.selection import Output, check_names, dated, no_such_output, order_keys, ordered, total_count
+from sqlgate.search import narrowed
+from sqlgate.selection import (
+    Output,
+    Page,
+    check_names,
+    dated,
+    fetch_page,
+    fetch_page_with_total,
+    no_such_output,
+    order_keys,
+    ordered,
+)
 
 NUMERIC = (Kind.INTEGER, Kind.NUMBER)
 COMPARABLE = (*NUMERIC, Kind.TEXT, Kind.TIMESTAMP)
@@ -42,10 +54,10 @@ GROUP_EXAMPLE = "SELECT card_type, COUNT(*) AS n FROM cards GROUP BY card_type O
 class GroupedSelect:
     """A SELECT whose rows are groups of rows, or the one group of them all."""
 
-    def __init__(self, statement: ast.Select, scope: RowScope, rows: Rows) -> None:
+    def __init__(self, statement: ast.Select, scope: RowScope, where: Compiled | None) -> None:
         self.statement = statement
         self.scope = scope
-        self.rows = rows
+        self.where = where
         self.aggregates: dict[tuple[str, str, bool], tuple[Term, DatabaseAggregate]] = {}
         self.dates: dict[str, str] = {}
         if not statement.items:
@@ -148,6 +160,9 @@ class GroupedSelect:
     def _order(self) -> Sequence[OrderBy | str]:
         order_by = self.statement.order_by
         if order_by == ():
+            if self._drops_keys():
+                message = "DISTINCT and ORDER BY RANDOM() do not go together."
+                raise Fault(Reason.DISTINCT_ORDER, message, self.statement.at, example=GROUP_EXAMPLE)
             return ["?"]
         keys = order_keys(order_by or (), self._order_term)
         ties = {output.term.path: output.term for output in self.outputs} if self._drops_keys() else self.keys
@@ -176,42 +191,44 @@ class GroupedSelect:
 
     # Results
 
-    def page(self, limit: int, offset: int) -> tuple[list[Row], int | None]:
+    def page(self, limit: int, offset: int) -> Page[Row]:
         """Up to limit + 1 groups, and how many there are in all."""
         having = None
         if self.statement.having is not None:
             having = compile_condition(self.statement.having, self._group_scope()).condition
         order = self._order()
+        rows = self.scope.rows()
+        if self.where is not None:
+            rows = narrowed(rows, self.where.needs).filter(self.where.condition)
         if not self.keys:
-            return self._one_group(having, limit, offset)
+            return self._one_group(rows, having, offset)
+        groups = self._groups(rows, having).order_by(*order)
+        paths = list(dict.fromkeys(output.term.path for output in self.outputs))
+        if self._drops_keys():
+            query = groups.values_list(*paths).distinct()
+            page = fetch_page(query, query.order_by().count, limit=limit, offset=offset)
+        else:
+            page = fetch_page_with_total(groups, paths, limit=limit, offset=offset)
+        return Page(self._written([dict(zip(paths, record, strict=True)) for record in page.records]), page.total)
+
+    def _groups(self, rows: Rows, having: Q | None) -> Rows:
         dates = {path: DateText(F(source)) for path, source in self.dates.items()}
         aggregates = {term.path: value for term, value in self.aggregates.values()}
-        groups = self.rows.annotate(**dates).values(*self.keys).annotate(**aggregates, group_size=Count("*"))
-        if having is not None:
-            groups = groups.filter(having)
-        paths = list(dict.fromkeys(output.term.path for output in self.outputs))
-        query = groups.order_by(*order).values_list(*paths)
-        if self._drops_keys():
-            if order == ["?"]:
-                message = "DISTINCT and ORDER BY RANDOM() do not go together."
-                raise Fault(Reason.DISTINCT_ORDER, message, self.statement.at, example=GROUP_EXAMPLE)
-            query = query.distinct()
-        records = list(query[offset : offset + limit + 1])
-        total = total_count(query, len(records), limit, offset)
-        return self._written([dict(zip(paths, record, strict=True)) for record in records]), total
+        groups: Rows = rows.annotate(**dates).values(*self.keys).annotate(**aggregates, group_size=Count("*"))
+        return groups if having is None else groups.filter(having)
 
     def _written(self, records: list[dict[str, Any]]) -> list[Row]:
         names = [output.name for output in self.outputs]
         writers = [output.write for output in self.outputs]
         return as_rows(names, writers, [[record[output.term.path] for output in self.outputs] for record in records])
 
-    def _one_group(self, having: Any, limit: int, offset: int) -> tuple[list[Row], int | None]:
+    def _one_group(self, rows: Rows, having: Q | None, offset: int) -> Page[Row]:
         values = {term.path: value for term, value in self.aggregates.values()}
-        found = self.rows.order_by().aggregate(**values)
+        found = rows.order_by().aggregate(**values)
         total = 1 if having is None or self._holds(having, found) else 0
-        return self._written([found] if total and not offset else []), total
+        return Page(self._written([found] if total and not offset else []), total)
 
-    def _holds(self, having: Any, found: dict[str, Any]) -> bool:
+    def _holds(self, having: Q, found: dict[str, Any]) -> bool:
         """Whether the one group fulfils HAVING: asked of the database, on the workspace's own row."""
         constants = {term.path: _constant(found[term.path], term.kind) for term, _ in self.aggregates.values()}
         one = Workspace.objects.filter(workspace_id=self.scope.workspace_id).annotate(**constants)

@@ -42,10 +42,12 @@ class Compiled:
     """A condition, and what follows from it for the search index.
 
     Each entry of `needs` is a set of folded phrases of which a row's searched text must contain at least one.
+    `only_tags` are set when the condition asks for nothing but at least one of these tags.
     """
 
     condition: Q
     needs: tuple[frozenset[str], ...] = ()
+    only_tags: tuple[str, ...] | None = None
 
 
 def compile_condition(node: ast.Condition, scope: Scope) -> Compiled:
@@ -96,9 +98,9 @@ def _of_values(node: ast.Between | ast.Membership, scope: Scope, *, negated: boo
 def _of_tags_or_text(node: ast.ListTest | ast.AnyOf | ast.Match | ast.InDeck, scope: Scope) -> Compiled:
     match node:
         case ast.ListTest():
-            return Compiled(_list_test(node, scope))
+            return _list_test(node, scope)
         case ast.AnyOf():
-            return Compiled(_any_of(node, scope))
+            return _with_any(scope, [_any_of(node, scope)])
         case ast.Match():
             return _match(node, scope)
         case ast.InDeck():
@@ -472,12 +474,12 @@ def _tags_name(node: ast.Term, scope: Scope, at: Span) -> str:
     return scope.term(node).name
 
 
-def _list_test(node: ast.ListTest, scope: Scope) -> Q:
+def _list_test(node: ast.ListTest, scope: Scope) -> Compiled:
     name = _tags_name(node.term, scope, node.at)
     _require_tags(scope.term(node.term))
     word = "OVERLAP" if node.operator == "overlap" else "@>"
     tags = values.tags(name, node.operand, f"{name} {word} {_as_list(node.operand)}", node.at)
-    return _with_any(scope, tags) if node.operator == "overlap" else _with_all(scope, tags)
+    return _with_any(scope, tags) if node.operator == "overlap" else Compiled(_with_all(scope, tags))
 
 
 def _require_tags(term: Term) -> None:
@@ -488,7 +490,7 @@ def _require_tags(term: Term) -> None:
         )
 
 
-def _any_of(node: ast.AnyOf, scope: Scope) -> Q:
+def _any_of(node: ast.AnyOf, scope: Scope) -> str:
     name = _tags_name(node.column, scope, node.at)
     _require_tags(scope.term(node.column))
     value = values.quoted(node.value.value) if isinstance(node.value, ast.Text) else "'geo'"
@@ -498,23 +500,24 @@ def _any_of(node: ast.AnyOf, scope: Scope) -> Q:
         raise Fault(Reason.UNSUPPORTED_EXPRESSION, message, node.at, fix=f"NOT {form}")
     if not isinstance(node.value, ast.Text):
         raise values.mismatch(f"An element of {name}", Kind.TEXT, node.value, form, node.at)
-    return _with_any(scope, [node.value.value])
+    return node.value.value
 
 
-def _with_any(scope: Scope, tags: list[str]) -> Q:
+def _with_any(scope: Scope, tags: list[str]) -> Compiled:
     unnested = scope.table.unnested
     if not tags or unnested is None:
-        return NEVER
+        return Compiled(NEVER)
     key = scope.tags_of().key
-    tagged = unnested(scope.workspace_id).filter(tag__in=list(dict.fromkeys(tags)))
-    return Q(**{f"{key}__in": tagged.values(key)})
+    asked = tuple(dict.fromkeys(tags))
+    tagged = unnested(scope.workspace_id).filter(tag__in=asked)
+    return Compiled(Q(**{f"{key}__in": tagged.values(key)}), only_tags=asked)
 
 
 def _with_all(scope: Scope, tags: list[str]) -> Q:
     asked = list(dict.fromkeys(tags))
     if len(asked) > TAGS_MAX:
         return NEVER
-    return Q(*[_with_any(scope, [tag]) for tag in asked]) if asked else ALWAYS
+    return Q(*[_with_any(scope, [tag]).condition for tag in asked]) if asked else ALWAYS
 
 
 def _same_tags(scope: Scope, tags: list[str]) -> Q:

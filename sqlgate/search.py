@@ -36,12 +36,13 @@ class HoldsPhrase(Func):
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> Compiled:
         sql, params = compiler.compile(self.source_expressions[0])
-        found = (
+        hits = (
             "SELECT found.card_id FROM flashcards_cardsearch AS hit "
-            "JOIN flashcards_cardsearchkey AS found ON found.search_id = hit.rowid WHERE hit.search_text MATCH %s"
+            "JOIN flashcards_cardsearchkey AS found ON found.search_id = hit.rowid "
+            "WHERE hit.flashcards_cardsearch MATCH %s"
         )
         phrases = " OR ".join('"' + phrase.replace('"', '""') + '"' for phrase in self.phrases)
-        return f"{sql} IN ({found})", (*params, phrases)
+        return f"{sql} IN ({hits})", (*params, phrases)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> Compiled:
         sql, params = compiler.compile(self.source_expressions[1])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from django.db.models import F, OrderBy
+from django.db.models import Count, F, OrderBy, Window
 
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, Span, shown
@@ -66,13 +66,32 @@ def ordered(term: Term, *, descending: bool = False, nulls_first: bool | None = 
     return expression.desc(**placed) if descending else expression.asc(**placed)
 
 
-def total_count(query: Rows, found: int, limit: int, offset: int) -> int | None:
-    """How many rows there are without LIMIT; the database counts only when the page does not tell."""
-    if found < limit and (found or not offset):
-        return offset + found
-    if found == limit and found:
-        return offset + found
-    return query.order_by().count()
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T_co]):
+    """Up to one row more than was asked for, and how many there are without LIMIT."""
+
+    records: list[T_co]
+    total: int
+
+
+def fetch_page(query: Rows, count: Callable[[], int], *, limit: int, offset: int, shift: int = 0) -> Page[Any]:
+    """One page of `query`, whose first row is row `shift` of the result; counts only when the page does not tell."""
+    records = list(query[offset - shift : offset - shift + limit + 1])
+    if len(records) <= limit and (records or not offset):
+        return Page(records, offset + len(records))
+    return Page(records, count())
+
+
+def fetch_page_with_total(query: Rows, paths: Sequence[str], *, limit: int, offset: int) -> Page[Any]:
+    """One page of a query that has to visit all its rows anyhow, so that it may as well count them on the way."""
+    counted = query.annotate(total_row_count=Window(Count("*"))).values_list(*paths, "total_row_count")
+    records = list(counted[offset : offset + limit + 1])
+    if records:
+        return Page([record[:-1] for record in records], records[0][-1])
+    return Page([], query.order_by().count() if offset else 0)
 
 
 def dated(node: ast.DateOf, scope: RowScope, path: str) -> tuple[Term, str]:

@@ -1,7 +1,8 @@
 """What substring search and the tags of decks need from the database.
 
-PostgreSQL: a trigram index on the folded texts of live cards, led by the workspace. It needs the extensions pg_trgm and
-btree_gin (both in postgresql-contrib, both trusted: the database's owner may create them).
+PostgreSQL: a trigram index on the folded texts of live cards. It needs the extension pg_trgm, which is in
+postgresql-contrib and trusted: the database's owner may create it. The workspace is not in the index: with it in front
+(btree_gin), each look-up reads the workspace's whole posting list, 2 ms instead of 0.03 for 100,000 cards.
 
 SQLite: an FTS5 table with the trigram tokenizer, which SQLite has from 3.34, kept in step by triggers on the card table.
 Its rows are found by a key of their own, because VACUUM may renumber the rows of a table with a text key. A later
@@ -18,9 +19,7 @@ import flashcards.fields
 
 POSTGRESQL_UP = [
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
-    "CREATE EXTENSION IF NOT EXISTS btree_gin",
-    "CREATE INDEX card_search ON flashcards_card USING gin (workspace_id, search_text gin_trgm_ops) "
-    "WHERE deleted_at IS NULL",
+    "CREATE INDEX card_search ON flashcards_card USING gin (search_text gin_trgm_ops) WHERE deleted_at IS NULL",
     """
     CREATE VIEW flashcards_decktag AS
     SELECT deck.deck_id::text || ':' || element.ordinality AS deck_tag_id, deck.workspace_id, deck.deck_id,
@@ -105,7 +104,7 @@ def create_search(apps, schema_editor) -> None:
 
 
 def drop_search(apps, schema_editor) -> None:
-    """Undo `create_search`; the extensions stay."""
+    """Undo `create_search`; the extension stays."""
     for statement in DOWN[schema_editor.connection.vendor]:
         schema_editor.execute(statement, params=None)
 
