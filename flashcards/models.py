@@ -168,6 +168,20 @@ class CardQuerySet(InWorkspaceQuerySet["Card"]):
         """The cards that a deck selects."""
         return self.tagged_any(deck.workspace_id, deck.folded_tags()) if deck.tags else self
 
+    def insert(self, cards: Sequence[Card]) -> None:
+        """Store new cards with what is kept in step with them; call it in a transaction."""
+        for card in cards:
+            card.refresh_search_text()
+        self.bulk_create(cards)
+        CardTag.objects.sync(cards)
+
+    def move_to_trash(self, cards: Sequence[Card], *, now: datetime) -> None:
+        """Delete cards softly; call it in the transaction that locked them. Their reviews stay."""
+        self.filter(pk__in=[card.pk for card in cards]).update(deleted_at=now, updated_at=now)
+        for card in cards:
+            card.deleted_at = card.updated_at = now
+        CardTag.objects.sync(cards)
+
 
 def new_metadata(now: datetime) -> dict[str, Any]:
     """The metadata of a card written at `now`."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from django.core.exceptions import EmptyResultSet, FullResultSet
 from django.db.models import BooleanField, Expression, F, Field, Func, IntegerField, TextField
 from django.db.models.expressions import Combinable
 
-from flashcards.folding import fold, folded_pairs
+from flashcards.folded_text import FoldText as FoldText  # noqa: PLC0414  the dialect takes its expressions from here
 from sqlgate.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -103,41 +102,9 @@ class UuidText(_OfColumn):
     postgresql = '((%(expressions)s)::text COLLATE "C")'
 
 
-class FoldText(Func):
-    """A text folded as `flashcards.folding.fold` does, for columns that keep no folded form."""
-
-    arity = 1
-    output_field = TextField()
-
-    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: Any) -> Compiled:
-        connection.ensure_connection()
-        connection.connection.create_function("flashcards_fold", 1, _fold_or_null, deterministic=True)
-        return self.as_sql(compiler, connection, template="flashcards_fold(%(expressions)s)")
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: Any) -> Compiled:
-        # What is ASCII, nearly everything, needs no table: the "C" collation folds A to Z and nothing else.
-        sql, params = compiler.compile(self.source_expressions[0])
-        capitals, smalls = _fold_alphabets()
-        return (
-            f'CASE WHEN octet_length({sql}) = char_length({sql}) THEN lower({sql} COLLATE "C") '
-            f"ELSE translate({sql}, %s, %s) END",
-            (*params, *params, *params, *params, capitals, smalls),
-        )
-
-
 class TagCount(_OfColumn):
     """How many tags an encoded list has: its terminators, counted."""
 
     output_field = IntegerField()
     sqlite = "(length(%(expressions)s) - length(replace(%(expressions)s, char(1), '')))"
     postgresql = "(length(%(expressions)s) - length(replace(%(expressions)s, chr(1), '')))"
-
-
-def _fold_or_null(text: str | None) -> str | None:
-    return None if text is None else fold(text)
-
-
-@cache
-def _fold_alphabets() -> tuple[str, str]:
-    pairs = folded_pairs()
-    return "".join(capital for capital, _ in pairs), "".join(small for _, small in pairs)

@@ -95,16 +95,15 @@ class Writing:
                 Card(workspace_id=self.workspace_id, metadata=new_metadata(at), created_at=at, updated_at=at, **row)
                 for at, row in zip(instants, values, strict=True)
             ]
+            Card.objects.insert(made)
         else:
             made = [
                 Deck(workspace_id=self.workspace_id, created_at=at, updated_at=at, **row)
                 for at, row in zip(instants, values, strict=True)
             ]
-        for row in made:
-            row.refresh_search_text()
-        table.model._default_manager.bulk_create(made)
-        if table.name == "cards":
-            CardTag.objects.sync(made)
+            for deck in made:
+                deck.refresh_search_text()
+            Deck.objects.bulk_create(made)
         return _result("insert", table, made, outputs)
 
     def _update(self, statement: ast.Update, table: PublishedTable, outputs: list[Output]) -> WriteResult:
@@ -134,12 +133,11 @@ class Writing:
         rows = self._matching(statement.where, table)
         result = _result("delete", table, rows if statement.returning else [], outputs)
         result.affected = len(rows)
-        stored = table.rows(self.workspace_id).filter(pk__in=[row.pk for row in rows])
-        stored.update(deleted_at=self.now, updated_at=self.now)
         if table.name == "cards":
-            for row in rows:
-                row.deleted_at = self.now
-            CardTag.objects.sync(rows)
+            Card.objects.in_workspace(self.workspace_id).move_to_trash(rows, now=self.now)
+        else:
+            stored = table.rows(self.workspace_id).filter(pk__in=[row.pk for row in rows])
+            stored.update(deleted_at=self.now, updated_at=self.now)
         return result
 
     def _matching(self, where: ast.Condition, table: PublishedTable) -> list[Any]:
