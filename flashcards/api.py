@@ -237,12 +237,12 @@ def _pattern(at: str, methods: Mapping[str, Route]) -> URLPattern:
     return path(at, view.as_view(), name=next(iter(methods.values())).operation.name)
 
 
-AGENT_PATHS: Sequence[str] = ("/v1/", "/api/")
+AGENT_PATHS: Sequence[str] = ("/v1/", "/api/", "/mcp/")
 
 
 def is_agent_path(request: HttpRequest) -> bool:
-    """Whether this address belongs to the REST API, so that even the framework's errors take the envelope."""
-    return request.path == "/v1" or request.path.startswith(tuple(AGENT_PATHS))
+    """Whether programs call this address, so that even the framework's errors are the envelope and not a page."""
+    return f"{request.path}/".startswith(tuple(AGENT_PATHS))
 
 
 def not_found(request: HttpRequest) -> HttpResponse:

@@ -39,7 +39,7 @@ _ORIGIN_ADVICE = "The operator can allow this origin with the setting MCP_ALLOWE
 
 
 @csrf_exempt
-def mcp(request: HttpRequest) -> HttpResponse:
+def mcp_endpoint(request: HttpRequest) -> HttpResponse:
     """Answer one request: a JSON-RPC response, 202 to a notification, or the HTTP refusal that fits."""
     outcome = outcome_of(lambda: _answer(request))
     response = _error_response(outcome, client=None, message_id=None) if isinstance(outcome, AppError) else outcome

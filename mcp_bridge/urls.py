@@ -6,7 +6,7 @@ from django.urls import URLPattern, path
 
 from flashcards.api import Route, url_patterns
 from mcp_bridge.discovery import discover
-from mcp_bridge.endpoint import mcp
+from mcp_bridge.endpoint import mcp_endpoint
 from mcp_bridge.operations import get_guide
 
 ROUTES: list[Route] = [
@@ -17,6 +17,6 @@ ROUTES: list[Route] = [
 
 urlpatterns: list[URLPattern] = [
     *url_patterns(ROUTES),
-    path("mcp", mcp, name="mcp"),
-    path("mcp/", mcp, name="mcp_slash"),
+    path("mcp", mcp_endpoint, name="mcp"),
+    path("mcp/", mcp_endpoint, name="mcp_slash"),
 ]

@@ -244,7 +244,15 @@ def test_a_page_can_read_the_challenge(stranger: Door) -> None:
 
 def test_a_host_that_is_not_ours_is_refused(legacy: Door, settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["cards.example"]
-    assert legacy.send(PING, headers={"host": "evil.example"}).status_code == 400
+    response = legacy.send(PING, headers={"host": "evil.example"})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("path", ["/mcp/sse", "/mcp//", "/mcp/messages"])
+def test_an_address_below_the_endpoint_is_a_404_in_json(legacy: Door, path: str) -> None:
+    legacy.path = path
+    response = legacy.send(PING)
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "NOT_FOUND")
 
 
 def test_the_endpoint_needs_no_csrf_token(alice: Agent) -> None:
