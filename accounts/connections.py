@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from accounts.models import ApiKey, Connection, User
+from django.utils import timezone
+
+from accounts.models import TOUCH_INTERVAL, ApiKey, Connection, User
 from accounts.oauth.connections import End, end_connection
 from accounts.oauth.models import OAuthConnection
 from accounts.security_log import log_event
@@ -24,6 +26,11 @@ class ListedConnection:
     name: str
     is_app: bool
     may_write: bool = True
+
+    def is_in_use(self) -> bool:
+        """Whether it was used just now, as precisely as `last_used_at` tells."""
+        used_at = self.connection.last_used_at
+        return used_at is not None and timezone.now() - used_at < 2 * TOUCH_INTERVAL
 
 
 def list_connections(user: User) -> list[ListedConnection]:

@@ -3,6 +3,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.dataset.copy);
-    document.getElementById(button.getAttribute("aria-describedby")).textContent = button.dataset.copied;
+    button.textContent = button.dataset.copied;
+    document.getElementById("copy-status").textContent = button.dataset.copied;
   });
 }

@@ -51,7 +51,7 @@ class App:
     client_id: str = ""
     resource: str = RESOURCE
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
-    http: Client = field(default_factory=lambda: Client(raise_request_exception=False))
+    http: Any = field(default_factory=lambda: Client(raise_request_exception=False))
 
     def register(self, **said: Any) -> Any:
         """The answer of /register."""
@@ -145,7 +145,7 @@ class Browser:
     """A person's browser. It keeps cookies, sends the forms that pages hold, and is checked for CSRF like any."""
 
     def __init__(self, user: User | None = None) -> None:
-        self.http = Client(enforce_csrf_checks=True, raise_request_exception=False)
+        self.http: Any = Client(enforce_csrf_checks=True, raise_request_exception=False)
         if user is not None:
             self.http.force_login(user)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -40,7 +41,11 @@ def test_it_lists_keys_by_label_and_apps_by_name(browser, app, alice):
 def test_it_says_when_a_connection_was_last_used(browser, app):
     pair = browser.connect(app)
     assert pair.opens
-    assert "last used 0 minutes ago" in text_of(browser.get(PAGE)).replace("\xa0", " ")
+    assert "in use just now" in text_of(browser.get(PAGE))
+    OAuthConnection.objects.update(last_used_at=timezone.now() - timedelta(days=3, minutes=1))
+    assert "last used 3\xa0days ago" in text_of(browser.get(PAGE)).replace("\u202f", "\xa0").replace(
+        "3 days", "3\xa0days"
+    )
 
 
 def test_a_reading_app_is_marked(browser, app):

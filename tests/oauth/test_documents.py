@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -31,7 +32,7 @@ def documents(settings, monkeypatch):
     cache.clear()
     settings.OAUTH_CIMD = True
     settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | {"CIMD_ENABLED": True}
-    web = {CLIENT_ID: copy.deepcopy(DOCUMENT), "asked": []}
+    web: dict[str, Any] = {CLIENT_ID: copy.deepcopy(DOCUMENT), "asked": []}
 
     def fetch(self, client_id):
         web["asked"].append(client_id)
