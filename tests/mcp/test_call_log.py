@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core import signing
 
 from flashcards.request_log import JsonFormatter, TextFormatter
 from tests.agent import Agent
@@ -78,6 +80,23 @@ def test_a_handshake_client_is_named_where_it_says_so_and_where_its_session_reme
     legacy.ask("tools/list", mcp_session_id=session_id)
     legacy.ask("tools/list")
     assert [fields["client"] for fields in calls(records)] == [CLIENT_INFO["name"], CLIENT_INFO["name"], ""]
+
+
+def test_a_session_id_is_forgotten_after_a_month_and_never_a_reason_to_refuse(
+    legacy: Door, records: pytest.LogCaptureFixture
+) -> None:
+    class Older(signing.TimestampSigner):
+        age_days = 0
+
+        def timestamp(self) -> str:
+            return signing.b62_encode(int(time.time()) - self.age_days * 86_400)
+
+    for age_days in (29, 31):
+        signer = Older(salt="mcp_bridge.session")
+        signer.age_days = age_days
+        session_id = signer.sign_object({"apps": True, "name": CLIENT_INFO["name"], "version": "1"})
+        assert legacy.ask("tools/list", mcp_session_id=session_id)["tools"]
+    assert [fields["client"] for fields in calls(records)] == [CLIENT_INFO["name"], ""]
 
 
 @pytest.mark.parametrize(
