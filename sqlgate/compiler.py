@@ -14,7 +14,7 @@ from sqlgate.listing import RowSelect
 from sqlgate.patterns import parse_like
 from sqlgate.predicates import compile_condition
 from sqlgate.rows import Row
-from sqlgate.schema import TABLES, Kind
+from sqlgate.schema import NOUNS, TABLES, Kind
 from sqlgate.scope import RowScope, find_table
 
 LIMIT_MAX = 100
@@ -106,7 +106,7 @@ def _scope(statement: ast.Select, *, workspace_id: UUID, now: datetime) -> RowSc
         return scope
     term = scope.column(statement.unnest.column)
     if term.kind is not Kind.TAGS:
-        message = f"UNNEST takes a list, and {term.name} is {term.kind.value}."
+        message = f"UNNEST takes a list, and {term.name} is {NOUNS[term.kind]}."
         raise Fault(Reason.TYPE_MISMATCH, message, term.at, fix="tags")
     element = statement.unnest.element
     if table.column(element.text) is not None:

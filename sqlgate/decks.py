@@ -25,8 +25,11 @@ def find_deck(literal: ast.Text, *, workspace_id: UUID) -> Deck:
         message = f"{len(found)} decks are named {shown(literal.value)}. Name one by its id: {', '.join(ids[:5])}."
         raise Fault(Reason.AMBIGUOUS_DECK, message, literal.at, fix=quoted(ids[0]), extra={"deckIds": ids})
     names = tuple(decks.order_by("name").values_list("name", flat=True)[:NAMES_SHOWN_MAX])
-    message = f"There is no deck {shown(literal.value)} in this workspace."
-    raise Fault(Reason.UNKNOWN_DECK, message, literal.at, known=names, wrong_name=literal.value)
+    some = f" There are: {', '.join(map(shown, names[:5]))}{' …' if len(names) > 5 else ''}." if names else ""
+    message = f"There is no deck {shown(literal.value)} in this workspace.{some}"
+    fault = Fault(Reason.UNKNOWN_DECK, message, literal.at, known=names, wrong_name=literal.value)
+    fault.fix = quoted(fault.did_you_mean) if fault.did_you_mean else None
+    raise fault
 
 
 def cards_of(deck: Deck) -> CardTagQuerySet:

@@ -94,8 +94,11 @@ class Fault(Exception):
     @property
     def did_you_mean(self) -> str | None:
         """The known name that the wrong one comes closest to."""
-        close = get_close_matches(self.wrong_name.lower(), self.known, n=1, cutoff=0.6) if self.wrong_name else []
-        return close[0] if close else None
+        if not self.wrong_name:
+            return None
+        by_folded = {name.lower(): name for name in self.known}
+        close = get_close_matches(self.wrong_name.lower(), by_folded, n=1, cutoff=0.6)
+        return by_folded[close[0]] if close else None
 
 
 class QueryInvalidSql(InputRefused):
@@ -158,7 +161,7 @@ def refusal(fault: Fault, text: str) -> QueryInvalidSql:
         issue["known"] = list(fault.known)
     if fault.did_you_mean:
         issue["didYouMean"] = fault.did_you_mean
-    example = fault.example or _repaired(fault, text)
+    example = _repaired(fault, text) or fault.example
     if example:
         issue["example"] = example
     kind = QueryUnsupportedSyntax if fault.unsupported else QueryInvalidSql
@@ -169,7 +172,7 @@ def _message(fault: Fault) -> str:
     parts = [f"statement {fault.statement}: {fault.message}" if fault.names_statement else fault.message]
     if fault.did_you_mean:
         parts.append(f"Did you mean {fault.did_you_mean}?")
-    if fault.fix:
+    if fault.fix is not None:
         parts.append(f"Write: {fault.fix}")
     elif fault.example:
         parts.append(f"A form that works: {fault.example}")
@@ -182,6 +185,7 @@ def _place(text: str, offset: int) -> dict[str, int]:
 
 
 def _repaired(fault: Fault, text: str) -> str | None:
-    if fault.fix is None or fault.at is None or fault.names_statement or len(text) > EXAMPLE_LENGTH_MAX:
+    better = fault.did_you_mean if fault.fix is None else fault.fix
+    if better is None or fault.at is None or fault.names_statement or len(text) > EXAMPLE_LENGTH_MAX:
         return None
-    return text[: fault.at.start] + fault.fix + text[fault.at.end :]
+    return text[: fault.at.start] + better + text[fault.at.end :]

@@ -31,7 +31,7 @@ from sqlgate.errors import Fault, Reason, shown
 from sqlgate.expressions import DateText
 from sqlgate.predicates import Compiled, compile_condition
 from sqlgate.rows import Row, as_rows, calculated, written
-from sqlgate.schema import Kind, Rows
+from sqlgate.schema import NOUNS, Kind, Rows
 from sqlgate.scope import GroupScope, RowScope, Term
 from sqlgate.search import narrowed
 from sqlgate.selection import (
@@ -176,7 +176,7 @@ class GroupedSelect:
             raise Fault(Reason.GROUPING, message, node.at, known=tuple(outputs), example=GROUP_EXAMPLE)
         if self._drops_keys() and found.path not in {term.path for term in outputs.values()}:
             message = f"ORDER BY {shown(node.written)}: with DISTINCT, only what is selected can be ordered by."
-            raise Fault(Reason.DISTINCT_ORDER, message, node.at, known=tuple(outputs))
+            raise Fault(Reason.DISTINCT_ORDER, message, node.at, known=tuple(outputs), example=GROUP_EXAMPLE)
         return found
 
     def _key_named(self, node: ast.Column) -> Term | None:
@@ -280,6 +280,6 @@ def _term(name: str, kind: Kind, path: str, node: ast.Aggregate, *, nullable: bo
 def _wrong_aggregate(node: ast.Aggregate, column: Term) -> Fault:
     function = node.function.upper()
     takes = "a numeric column" if node.function in ("sum", "avg") else "a numeric, text or timestamp column"
-    message = f"{function} takes {takes}, and {column.name} is {column.kind.value}."
+    message = f"{function} takes {takes}, and {column.name} is {NOUNS[column.kind]}."
     example = f"SELECT {function}(reps) FROM cards"
     return Fault(Reason.TYPE_MISMATCH, message, node.at, example=example)

@@ -31,6 +31,7 @@ from sqlgate.selection import (
 DEEP_OFFSET = 200
 TOP_TAGS_MAX = 8
 TOP_ROWS_MAX = 1_000
+DISTINCT_EXAMPLE = "SELECT DISTINCT reps FROM cards ORDER BY reps"
 
 
 class RowSelect:
@@ -75,10 +76,10 @@ class RowSelect:
             if output.term.kind in (Kind.JSON, Kind.INTEGERS):
                 key = self.scope.table.key
                 message = f"DISTINCT cannot compare {output.term.name}. Leave it out, or select {key} too."
-                raise Fault(Reason.NOT_GROUPABLE, message, output.at, example="SELECT DISTINCT card_type FROM cards")
+                raise Fault(Reason.NOT_GROUPABLE, message, output.at, example=DISTINCT_EXAMPLE)
         if statement.order_by == ():
             message = "DISTINCT and ORDER BY RANDOM() do not go together."
-            raise Fault(Reason.DISTINCT_ORDER, message, statement.at, example="SELECT DISTINCT card_type FROM cards")
+            raise Fault(Reason.DISTINCT_ORDER, message, statement.at, example=DISTINCT_EXAMPLE)
 
     # Order
 
@@ -95,7 +96,7 @@ class RowSelect:
         term = (names.get(node.name) if node.table is None else None) or self.scope.column(node)
         if self.distinct and all(term.path != output.term.path for output in self.outputs):
             message = f"ORDER BY {shown(node.written)}: with DISTINCT, only what is selected can be ordered by."
-            raise Fault(Reason.DISTINCT_ORDER, message, node.at, known=tuple(names))
+            raise Fault(Reason.DISTINCT_ORDER, message, node.at, known=tuple(names), example=DISTINCT_EXAMPLE)
         return term
 
     def _ties(self, *, newest_first: bool) -> list[OrderBy]:

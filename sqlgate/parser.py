@@ -96,7 +96,7 @@ def _check_first_word(tokens: list[Token], side: Side, end: Span) -> None:
         message = f"{first.word} is {kind} {other.value}. {side.value} takes {_listed(right)}."
         raise Fault(Reason.WRONG_TOOL, message, first.at)
     if first.word not in right:
-        message = f"{shown(first.text)!r} does not begin a supported statement: unsupported here. {_supported(side)}"
+        message = f"{shown(first.text)} begins an unsupported statement. {_supported(side)}"
         raise Fault(Reason.UNSUPPORTED_STATEMENT, message, first.at, example=EXAMPLES[side])
     _check_depth(tokens)
 
@@ -288,13 +288,12 @@ class _Builder(Transformer[Any, Any]):
         return ast.AnyOf(value, _operator(operator), column, _span(children))
 
     def reversed_comparison(self, children: Children) -> ast.Comparison:
-        value, _, operand = children
-        at = _span(children)
-        if isinstance(operand, ast.Column):
-            message = "A comparison names its column first."
-            raise Fault(Reason.SYNTAX_ERROR, message, at, example=_READ_EXAMPLE)
-        message = "A comparison needs a column on its left."
-        raise Fault(Reason.SYNTAX_ERROR, message, value.at, example=_READ_EXAMPLE)
+        value, operator, operand = children
+        message = "A comparison names its column first, then the value."
+        fault = Fault(Reason.SYNTAX_ERROR, message, _span(children), example=_READ_EXAMPLE)
+        if isinstance(operand, ast.Column) and not isinstance(value, ast.Now | ast.Null):
+            fault.fix = f"{operand.written} {MIRRORED.get(operator.text, operator.text)} {literal(value)}"
+        raise fault
 
     def match(self, children: Children) -> ast.Match:
         return ast.Match(children[2], _span(children))
@@ -418,6 +417,16 @@ class _Builder(Transformer[Any, Any]):
 
     def returning_everything(self, children: Children) -> ast.Returning:
         return ast.Returning((), _span(children))
+
+
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def literal(value: ast.Text | ast.Number | ast.Boolean) -> str:
+    """`value` as it is written."""
+    if isinstance(value, ast.Text):
+        return "'" + value.value.replace("'", "''") + "'"
+    return str(value.value).upper()
 
 
 _READ_EXAMPLE = EXAMPLES[Side.READ]

@@ -6,7 +6,8 @@ OR, for which "false" and "unknown" are the same in the end; so a predicate need
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.db.models import F, Q
@@ -21,7 +22,7 @@ from sqlgate.decks import cards_of, find_deck
 from sqlgate.errors import Fault, Reason, Span, shown
 from sqlgate.expressions import Always, FoldText, MatchesPattern, Never, TagCount
 from sqlgate.patterns import Pattern, containing, parse_like
-from sqlgate.schema import Kind
+from sqlgate.schema import NOUNS, Kind
 from sqlgate.scope import GroupScope, Scope, Term, not_filterable
 
 CHAIN_MAX = 500
@@ -177,19 +178,32 @@ def _comparison(node: ast.Comparison, scope: Scope, *, negated: bool) -> Compile
     if isinstance(node.operand, ast.Null):
         raise _null_comparison(term, node.operator, node.at)
     if isinstance(node.operand, ast.Column):
-        raise _column_on_the_right(term, node.operand)
+        with _whole_fix(term, node):
+            raise _column_on_the_right(term, node.operand)
     if term.kind is Kind.TAGS:
         return Compiled(_tags_equality(node, scope, negated=negated))
     if term.ignores_case:
         if node.operator != "=":
             raise _only_equality(term, node)
-        return _like_text(
-            term, Pattern(((values.text(term.name, node.operand), ""),)), ignore_case=True, negated=negated
-        )
+        with _whole_fix(term, node):
+            text = values.text(term.name, node.operand)
+        return _like_text(term, Pattern(((text, ""),)), ignore_case=True, negated=negated)
     needs: tuple[frozenset[str], ...] = ()
     if operator == "=" and term.searched and isinstance(node.operand, ast.Text):
         needs = _needs(term, [node.operand.value])
-    return Compiled(compare(term, operator, node.operand, scope), needs)
+    with _whole_fix(term, node):
+        return Compiled(compare(term, operator, node.operand, scope), needs)
+
+
+@contextmanager
+def _whole_fix(term: Term, node: ast.Comparison) -> Iterator[None]:
+    """A fault in the value shows the comparison as a whole as it should be."""
+    try:
+        yield
+    except Fault as fault:
+        if fault.fix is not None and fault.at == node.operand.at:
+            fault.fix, fault.at = f"{term.name} {node.operator} {fault.fix}", node.at
+        raise
 
 
 def compare(term: Term, operator: str, operand: ast.Operand, scope: Scope) -> Q:
@@ -388,7 +402,7 @@ def _like(node: ast.Like, scope: Scope, *, negated: bool) -> Compiled:
     word = "ILIKE" if node.ignore_case else "LIKE"
     if term.kind not in (Kind.TEXT, Kind.TIMESTAMP, Kind.UUID):
         form = f"{term.name} OVERLAP ('geo')" if term.kind is Kind.TAGS else f"{term.name} = {_sample(term)}"
-        message = f"{word} looks into text, and {term.name} is {term.kind.value}."
+        message = f"{word} looks into text, and {term.name} is {NOUNS[term.kind]}."
         raise Fault(Reason.TYPE_MISMATCH, message, node.at, fix=form)
     if isinstance(node.pattern, ast.Null):
         message = f"{word} NULL is never true."
@@ -470,7 +484,7 @@ def _as_list(operand: ast.Operand) -> str:
 def _tags_name(node: ast.Term, scope: Scope, at: Span) -> str:
     if isinstance(scope, GroupScope):
         message = "Conditions on tags go to WHERE; HAVING looks at groups."
-        raise Fault(Reason.GROUPING, message, at)
+        raise Fault(Reason.GROUPING, message, at, example="SELECT COUNT(*) FROM cards WHERE tags OVERLAP ('geo')")
     return scope.term(node).name
 
 

@@ -32,6 +32,17 @@ class Kind(StrEnum):
     JSON = "json"
 
 
+NOUNS = {
+    Kind.UUID: "an id",
+    Kind.TEXT: "text",
+    Kind.TIMESTAMP: "a timestamp",
+    Kind.INTEGER: "an integer",
+    Kind.NUMBER: "a number",
+    Kind.BOOLEAN: "a boolean",
+    Kind.TAGS: "a list of texts",
+    Kind.INTEGERS: "a list of integers",
+    Kind.JSON: "JSON",
+}
 FoldedBy: TypeAlias = Callable[[str], Expr]
 
 
@@ -76,7 +87,7 @@ class PublishedTable:
     """A table. `key` is the column of the id, `newest_by` the time of the default order.
 
     `unnested` are the rows of its UNNEST, which reach the table's own columns through `unnested_prefix`. `hints`
-    explain columns that do not exist and are asked for all the same.
+    explain columns that do not exist and are asked for all the same; `synonyms` tell what is meant by other words.
     """
 
     name: str
@@ -90,6 +101,7 @@ class PublishedTable:
     unnested_prefix: str = ""
     unnested_folded: FoldedBy | None = None
     hints: dict[str, str] = field(default_factory=dict)
+    synonyms: dict[str, str] = field(default_factory=dict)
 
     @property
     def writable(self) -> bool:
@@ -205,7 +217,26 @@ CARDS = PublishedTable(
     unnested=CardTag.objects.in_workspace,
     unnested_prefix="card__",
     unnested_folded=lambda _: F("folded"),
-    hints=dict.fromkeys(("deck_id", "deck", "deck_name", "decks"), NO_DECK_ID),
+    hints={
+        **dict.fromkeys(("deck_id", "deck", "deck_name", "decks"), NO_DECK_ID),
+        **dict.fromkeys(
+            ("tag", "tag_name"), "tags is a list: FROM cards UNNEST tags AS tag gives one row for each of them."
+        ),
+    },
+    synonyms={
+        "id": "card_id",
+        **dict.fromkeys(("question", "prompt"), "front_text"),
+        "answer": "back_text",
+        **dict.fromkeys(("state", "status", "card_state"), "fsrs_card_state"),
+        **dict.fromkeys(("due", "due_date", "next_review", "next_review_at"), "due_at"),
+        **dict.fromkeys(("created", "created_on", "date_created"), "created_at"),
+        **dict.fromkeys(("last_review", "last_reviewed", "last_reviewed_at"), "fsrs_last_reviewed_at"),
+        **dict.fromkeys(("interval", "interval_days"), "fsrs_scheduled_days"),
+        "stability": "fsrs_stability",
+        "difficulty": "fsrs_difficulty",
+        **dict.fromkeys(("ease", "ease_factor"), "fsrs_difficulty"),
+        **dict.fromkeys(("reviews", "review_count", "repetitions"), "reps"),
+    },
 )
 DECKS = PublishedTable(
     name="decks",
@@ -244,6 +275,7 @@ DECKS = PublishedTable(
             "A deck holds no cards: it is a saved tag filter. SELECT COUNT(*) FROM cards WHERE IN_DECK('name') counts.",
         ),
     },
+    synonyms={"id": "deck_id", "title": "name", "deck_name": "name", "created": "created_at"},
 )
 REVIEW_EVENTS = PublishedTable(
     name="review_events",
@@ -265,7 +297,15 @@ REVIEW_EVENTS = PublishedTable(
         _time("undone_at", "When the review was undone; null when it stands.", nullable=True),
     ),
     rows=ReviewEvent.objects.in_workspace,
-    hints={"reviewed_at": "There are two times: reviewed_at_client and reviewed_at_server."},
+    hints=dict.fromkeys(
+        ("reviewed_at", "created_at"), "There are two times: reviewed_at_client and reviewed_at_server."
+    ),
+    synonyms={
+        "id": "review_event_id",
+        "event_id": "review_event_id",
+        "grade": "rating",
+        "review_id": "client_event_id",
+    },
 )
 WORKSPACE = PublishedTable(
     name="workspace",

@@ -13,7 +13,7 @@ from django.db.models import F
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, Span, shown
 from sqlgate.expressions import Expr, FoldText, InstantText, UuidText
-from sqlgate.schema import TABLE_NAMES, Kind, PublishedColumn, PublishedTable, Rows, published_table
+from sqlgate.schema import NOUNS, TABLE_NAMES, Kind, PublishedColumn, PublishedTable, Rows, published_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,9 @@ def find_table(name: ast.Name) -> PublishedTable:
     table = published_table(name.text)
     if table is None:
         message = f"There is no table {shown(name.written)}."
-        raise Fault(Reason.UNKNOWN_TABLE, message, name.at, known=TABLE_NAMES, wrong_name=name.text)
+        raise Fault(
+            Reason.UNKNOWN_TABLE, message, name.at, known=TABLE_NAMES, wrong_name=name.text, example="SHOW TABLES"
+        )
     return table
 
 
@@ -84,10 +86,12 @@ def find_column(table: PublishedTable, node: ast.Column, known: tuple[str, ...] 
     if column is not None:
         return column
     names = known or table.column_names
-    hint = table.hints.get(node.name)
-    said = f" {hint}" if hint else "" if len(names) > 30 else f" It has {', '.join(names)}."
-    message = f"There is no column {shown(node.written)} in {table.name}.{said}"
-    raise Fault(Reason.UNKNOWN_COLUMN, message, node.at, known=names, wrong_name="" if hint else node.name)
+    hint = table.hints.get(node.name, "")
+    fault = Fault(Reason.UNKNOWN_COLUMN, "", node.at, known=names)
+    fault.wrong_name = "" if hint else table.synonyms.get(node.name, node.name)
+    said = f"DESCRIBE {table.name} lists its columns." if fault.did_you_mean else f"It has {', '.join(names)}."
+    fault.message = f"There is no column {shown(node.written)} in {table.name}. {hint or said}"
+    raise fault
 
 
 @dataclass
@@ -177,11 +181,13 @@ def folded_term(node: ast.Folded, term: Term) -> Term:
     if not term.filterable:
         raise not_filterable(term)
     if term.kind not in (Kind.TEXT, Kind.TIMESTAMP, Kind.UUID):
-        message = f"{function} takes text, and {term.name} is {term.kind.value}."
-        form = f"{term.name} OVERLAP ('geo')" if term.kind is Kind.TAGS else None
-        example = f"SELECT front_text FROM cards WHERE {form}" if form else None
-        raise Fault(Reason.TYPE_MISMATCH, message, node.at, example=example)
+        message = f"{function} takes text, and {term.name} is {NOUNS[term.kind]}."
+        form = f"{term.name} OVERLAP ('geo')" if term.kind is Kind.TAGS else "LOWER(front_text) = 'oslo'"
+        raise Fault(Reason.TYPE_MISMATCH, message, node.at, example=f"SELECT front_text FROM cards WHERE {form}")
     return replace(term, name=f"{function}({term.name})", at=node.at, ignores_case=True)
+
+
+_DAY_EXAMPLE = "SELECT DATE(created_at) AS day, COUNT(*) AS n FROM cards GROUP BY day HAVING day > '2025-01-31'"
 
 
 def not_filterable(term: Term) -> Fault:
@@ -231,7 +237,8 @@ class GroupScope:
             case ast.DateOf():
                 found = self.date(node)
                 if found is None:
-                    raise Fault(Reason.GROUPING, "HAVING takes only a DATE(…) that GROUP BY has.", node.at)
+                    message = "HAVING takes only a DATE(…) that GROUP BY has."
+                    raise Fault(Reason.GROUPING, message, node.at, example=_DAY_EXAMPLE)
                 return found
             case ast.Folded():
                 return folded_term(node, self._named(node.column))
@@ -243,10 +250,13 @@ class GroupScope:
         if found is not None:
             return at_place(found, node.at)
         known = tuple(dict.fromkeys([*self.outputs, *self.keys]))
+        example = "SELECT card_type, COUNT(*) AS n FROM cards WHERE reps > 1 GROUP BY card_type HAVING n > 1"
         term = self.rows_scope.column(node) if node.name in self.rows_scope.names else None
         said = "stands neither in GROUP BY nor in an aggregate" if term else "is no output name and no group key"
         message = f"HAVING looks at groups, and {shown(node.written)} {said}. Conditions on rows go to WHERE."
-        raise Fault(Reason.GROUPING, message, node.at, known=known, wrong_name="" if term else node.name)
+        raise Fault(
+            Reason.GROUPING, message, node.at, known=known, wrong_name="" if term else node.name, example=example
+        )
 
     def tags_of(self) -> TagPaths:
         """Not reached: conditions on tags of rows are refused in HAVING."""

@@ -11,7 +11,7 @@ from django.db.models import Count, F, OrderBy, Window
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, Span, shown
 from sqlgate.rows import Writer, written
-from sqlgate.schema import Kind, Rows
+from sqlgate.schema import NOUNS, Kind, Rows
 from sqlgate.scope import RowScope, Term
 
 
@@ -98,7 +98,7 @@ def dated(node: ast.DateOf, scope: RowScope, path: str) -> tuple[Term, str]:
     """The term of DATE(column) under the annotation `path`, and the path of the column."""
     column = scope.column(node.column)
     if column.kind is not Kind.TIMESTAMP:
-        message = f"DATE takes a timestamp, and {column.name} is {column.kind.value}."
+        message = f"DATE takes a timestamp, and {column.name} is {NOUNS[column.kind]}."
         raise Fault(Reason.TYPE_MISMATCH, message, node.at, example="SELECT DATE(created_at) AS day FROM cards")
     return Term(f"DATE({column.name})", Kind.TEXT, path, node.at, nullable=column.nullable), column.path
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, Span, shown
 from sqlgate.parser import parse_braces
-from sqlgate.schema import Kind
+from sqlgate.schema import NOUNS, Kind
 
 MILLISECOND = timedelta(milliseconds=1)
 _LAST_MILLISECOND = datetime.max.replace(tzinfo=UTC) - MILLISECOND
@@ -22,17 +22,6 @@ _INSTANT = re.compile(
     re.ASCII,
 )
 _UUID = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?")
-_NOUNS = {
-    Kind.UUID: "an id",
-    Kind.TEXT: "text",
-    Kind.TIMESTAMP: "a timestamp",
-    Kind.INTEGER: "an integer",
-    Kind.NUMBER: "a number",
-    Kind.BOOLEAN: "a boolean",
-    Kind.TAGS: "a list of texts",
-    Kind.INTEGERS: "a list of integers",
-    Kind.JSON: "JSON",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +39,7 @@ class Instant:
 
 def mismatch(name: str, kind: Kind, literal: ast.Operand, form: str | None = None, at: Span | None = None) -> Fault:
     """The fault that a column of `kind` is met by a literal of another type; `form` replaces `at`."""
-    message = f"{name} is {_NOUNS[kind]}, not {described(literal)}."
+    message = f"{name} is {NOUNS[kind]}, not {described(literal)}."
     return Fault(Reason.TYPE_MISMATCH, message, at or literal.at, fix=form)
 
 
