@@ -322,7 +322,7 @@ def journey(agent: Agent) -> list[tuple[str, dict[str, Any]]]:
     return [
         ("list_workspaces", {}),
         ("list_workspaces", {"limit": 1}),
-        ("get_guide", {"topic": "sql_dialect"}),
+        ("get_guide", {"topic": "card_authoring"}),
         ("get_guide", {"topic": "nonsense"}),
         *(("sql_query", {"sql": sql}) for sql in reads),
         *(("sql_execute", {"sql": sql}) for sql in writes),
