@@ -9,6 +9,7 @@ from typing import Protocol
 from django.contrib.sessions.models import Session
 
 from accounts.login import prune_login
+from accounts.oauth.pruning import prune_oauth
 
 
 class Prune(Protocol):
@@ -25,6 +26,7 @@ def prune_sessions(*, now: datetime) -> int:
 PRUNES: dict[str, Prune] = {
     "sign-in codes and requests": prune_login,
     "sessions of people": prune_sessions,
+    "apps nobody let in, connections that ended": prune_oauth,
 }
 
 

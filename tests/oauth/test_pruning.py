@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, RefreshToken
 
@@ -125,6 +126,13 @@ def test_counters_go_once_they_count_nowhere(browser, app):
     assert RefreshRetry.objects.count() == RegistrationLog.objects.count() == 1
     prune_oauth(now=later(days=2))
     assert RefreshRetry.objects.count() == RegistrationLog.objects.count() == 0
+
+
+def test_the_command_prunes_apps_too(app, capsys):
+    OAuthClient.objects.update(registered_at=later(days=-8))
+    call_command("prune")
+    assert not OAuthClient.objects.exists()
+    assert "apps nobody let in, connections that ended: 1 deleted" in capsys.readouterr().out
 
 
 def test_pruning_an_empty_database_deletes_nothing(db):
