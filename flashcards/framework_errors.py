@@ -32,10 +32,12 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500, or what the exception that Django is handling means (503 when the database is away)."""
-    error = sys.exc_info()[1]
-    if not is_agent_path(request):
-        return defaults.server_error(request)
-    return error_response(
-        as_app_error(error) if isinstance(error, Exception) else InternalError("Something went wrong.")
-    )
+    """500, or what the exception that Django is handling means (503 when the database is away); it is logged."""
+    raised = sys.exc_info()[1]
+    error = as_app_error(raised) if isinstance(raised, Exception) else InternalError("Something went wrong.")
+    if is_agent_path(request):
+        return error_response(error)
+    page = defaults.server_error(request)
+    page.status_code = error.status
+    page.headers.update(error.headers)
+    return page

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
+from django.db import OperationalError
+from django.test import Client, RequestFactory
+
+from flashcards.framework_errors import server_error
 
 from tests.factories import make_user
 from tests.oauth.app import App, Browser, answer_in, pair_of
@@ -60,6 +63,18 @@ def test_a_host_that_is_not_ours_gets_a_page_with_the_headers_too(client):
     assert page.status_code == 400
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     assert "malformed" in text_of(page)
+
+
+@pytest.mark.parametrize(("error", "status"), [(OperationalError("away"), 503), (ZeroDivisionError("x"), 500)])
+def test_a_page_that_fails_says_so_and_the_log_says_why(error, status, caplog):
+    try:
+        raise error
+    except Exception:
+        page = server_error(RequestFactory().get("/settings/connections/"))
+    assert page.status_code == status
+    assert "Something went wrong" in text_of(page)
+    assert page.get("Retry-After") == ("5" if status == 503 else None)
+    assert type(error).__name__ in caplog.text
 
 
 def test_home_says_the_address_to_connect(client):
