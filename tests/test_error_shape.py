@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.http import HttpResponse
 from django.test import Client
 from jsonschema import Draft202012Validator
 
@@ -76,7 +75,7 @@ def _everything() -> dict[str, list[Any]]:
     return {model._meta.label: list(model._default_manager.order_by("pk").values()) for model in apps.get_models()}
 
 
-def refused(answer: HttpResponse, route: Route | None, *statuses: int) -> dict[str, Any]:
+def refused(answer: Any, route: Route | None, *statuses: int) -> dict[str, Any]:
     """The error of an answer that must be a well-formed refusal with one of these statuses."""
     assert answer.status_code in statuses, (answer.status_code, answer.content[:500])
     assert answer["Content-Type"] == JSON

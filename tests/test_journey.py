@@ -63,7 +63,7 @@ def sign_in(traveller: Traveller, start: dict[str, Any], email: str = "newcomer@
     """What verify-code answered, reached by the action that send-code named."""
     asked = traveller.post(start["authentication"]["sendCodeUrl"], {"email": email})
     (action,) = asked["actions"]
-    (code,) = CODE.findall(mail.outbox[-1].body)
+    (code,) = CODE.findall(str(mail.outbox[-1].body))
     body = action["body"] | {"code": code, "label": "traveller"}
     traveller.key = ""
     answer = traveller.post(action["url"], body)

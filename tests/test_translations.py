@@ -30,7 +30,7 @@ def texts_of_code() -> Iterator[str]:
     files = [file for app in APPS for file in (ROOT / app).rglob("*.py")]
     for node in (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
-            yield from (arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant))
+            yield from (str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant))
 
 
 def written(locale: str) -> dict[str, str]:

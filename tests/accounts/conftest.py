@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -13,7 +14,7 @@ from tests.agent import Agent, Answered
 class Visitor(Agent):
     """An agent without a key."""
 
-    def __init__(self, **meta: str) -> None:
+    def __init__(self, **meta: Any) -> None:
         super().__init__(Client(raise_request_exception=False, **meta), None, None, "")
 
     def send_code(self, email: str = "carol@example.com") -> Answered:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier
 from typing import Any
 from uuid import uuid4
@@ -94,7 +95,7 @@ def test_after_four_wrong_codes_parallel_guesses_get_one_comparison(newcomer):
 def test_the_tokens_of_a_challenge_share_its_five_comparisons(newcomer):
     tokens = [newcomer.send_code().data["otpSessionToken"] for _ in range(6)]
     wrong = other_code(newcomer.mails()[2])
-    answers = at_once([lambda token=token: newcomer.verify(wrong, token) for token in tokens[2:] * 2])
+    answers = at_once([partial(newcomer.verify, wrong, token) for token in tokens[2:] * 2])
     assert outcomes(answers) == {"OTP_CODE_INVALID": 5, "OTP_TOO_MANY_ATTEMPTS": 3}
 
 
@@ -115,13 +116,13 @@ def test_parallel_sends_mail_an_address_three_times(newcomer):
 
 def test_parallel_sends_from_one_network_address_stop_at_ten(newcomer):
     emails = [f"{number}-{newcomer.email}" for number in range(5)] * 3
-    answers = at_once([lambda email=email: newcomer.send_code(email) for email in emails])
+    answers = at_once([partial(newcomer.send_code, email) for email in emails])
     assert outcomes(answers) == {"ok": 10, "RATE_LIMITED": 5}
 
 
 def test_parallel_sends_from_one_network_address_reach_five_addresses(newcomer):
     emails = [f"{number}-{newcomer.email}" for number in range(12)]
-    answers = at_once([lambda email=email: newcomer.send_code(email) for email in emails])
+    answers = at_once([partial(newcomer.send_code, email) for email in emails])
     assert outcomes(answers) == {"ok": 5, "RATE_LIMITED": 7}
 
 
@@ -134,7 +135,7 @@ def users_and_workspaces(server: LiveServer, keys: Sequence[str]) -> tuple[set[s
 
 def test_parallel_first_sign_ins_make_one_user_with_one_workspace(server, newcomer):
     challenges = [newcomer.challenge() for _ in range(3)]
-    answers = at_once([lambda pair=pair: newcomer.verify(*pair) for pair in challenges])
+    answers = at_once([partial(newcomer.verify, *pair) for pair in challenges])
     users, workspaces = users_and_workspaces(server, [answer.data["apiKey"] for answer in answers])
     assert (len(users), len(workspaces)) == (1, 1)
 
@@ -146,7 +147,7 @@ def test_parallel_sign_ins_make_one_workspace_for_a_user_who_has_none(server):
     assert made.returncode == 0, made.stderr
     for newcomer in newcomers:
         challenges = [newcomer.challenge() for _ in range(3)]
-        answers = at_once([lambda pair=pair, by=newcomer: by.verify(*pair) for pair in challenges])
+        answers = at_once([partial(newcomer.verify, *pair) for pair in challenges])
         users, workspaces = users_and_workspaces(server, [answer.data["apiKey"] for answer in answers])
         assert (len(users), len(workspaces)) == (1, 1)
 

@@ -130,7 +130,8 @@ def _plan_of_the_list(cursor, agent) -> str:
 
 def test_pages_follow_one_another_without_gap_or_repeat(alice):
     add_workspaces(alice, 4)
-    seen, cursor = [], {}
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
     for size in (2, 2, 1):
         answer = alice.get(LIST, limit=2, **cursor).data
         assert len(answer["workspaces"]) == size

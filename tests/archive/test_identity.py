@@ -20,7 +20,7 @@ MODELS = (Workspace, Card, Deck, ReviewEvent)
 
 def rows_of(email: str) -> list[list[dict]]:
     owned = Membership.objects.filter(user__email=email).values("workspace_id")
-    return [list(model.objects.filter(workspace_id__in=owned).order_by("pk").values()) for model in MODELS]
+    return [[*model._default_manager.filter(workspace_id__in=owned).order_by("pk").values()] for model in MODELS]
 
 
 @pytest.fixture
@@ -30,14 +30,17 @@ def both(load) -> tuple[Workspace, Workspace]:
     before = rows_of("alice@example.com")
     load(FULL, email="bob@example.com")
     assert rows_of("alice@example.com") == before
-    return tuple(User.objects.get(email=f"{name}@example.com").workspaces.get() for name in ("alice", "bob"))
+    alices, bobs = (User.objects.get(email=f"{name}@example.com").workspaces.get() for name in ("alice", "bob"))
+    return alices, bobs
 
 
 def test_bobs_copy_gets_ids_that_follow_from_his_and_the_old_ones(both):
     alices, bobs = both
     assert alices.workspace_id == W
     assert bobs.workspace_id == uuid5(User.objects.get(email="bob@example.com").id, str(W))
-    card, deck, event = (model.objects.in_workspace(bobs).get() for model in (Card, Deck, ReviewEvent))
+    card = Card.objects.in_workspace(bobs).get()
+    deck = Deck.objects.in_workspace(bobs).get()
+    event = ReviewEvent.objects.in_workspace(bobs).get()
     assert card.card_id == uuid5(bobs.workspace_id, CARD["card_id"])
     assert deck.deck_id == uuid5(bobs.workspace_id, DECK["deck_id"])
     assert event.review_event_id == uuid5(bobs.workspace_id, EVENT["review_event_id"])

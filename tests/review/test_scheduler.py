@@ -143,8 +143,7 @@ def test_fuzz_moves_the_due_time_and_nothing_of_the_memory():
         review_card(CARD_ID, IN_REVIEW, Rating.GOOD, at=AT, settings=Settings(enable_fuzz=on)) for on in (False, True)
     )
     assert fuzzed.scheduled_days != plain.scheduled_days
-    changed = {"scheduled_days": plain.scheduled_days, "due_at": plain.due_at}
-    assert replace(fuzzed, **changed) == plain
+    assert replace(fuzzed, scheduled_days=plain.scheduled_days, due_at=plain.due_at) == plain
 
 
 def test_steps_are_not_fuzzed():

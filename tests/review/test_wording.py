@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.auth import Principal
+from flashcards.api import AnyOperation
 from flashcards.envelope import Reply, Surface
 from flashcards.errors import Advice, AppError, error_classes
 from flashcards.operation import Call, Effect, Operation
@@ -17,7 +18,7 @@ from review.operations import next_review_card, reveal_answer, submit_review
 from tests.agent import Agent
 from tests.factories import make_card
 
-OPERATIONS = [next_review_card, reveal_answer, submit_review]
+OPERATIONS: list[AnyOperation] = [next_review_card, reveal_answer, submit_review]
 TOOLS = ("next_review_card", "reveal_answer", "submit_review", "sql_query", "sql_execute", "tool")
 REQUESTS = ("POST ", "GET ", "/v1/", "the request", "identical request")
 
