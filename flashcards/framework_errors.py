@@ -39,5 +39,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return error_response(error)
     page = defaults.server_error(request)
     page.status_code = error.status
-    page.headers.update(error.headers)
+    for name, value in error.headers.items():
+        page[name] = value
     return page
