@@ -61,7 +61,8 @@ def _special_function(place: Place) -> Fault | None:
     said = (
         "MATCH takes one text: MATCH('oslo')." if name == "MATCH" else "IN_DECK takes one text: IN_DECK('Geography')."
     )
-    if name == "IN_DECK" and place.is_type("NAME", "QUOTED") and place.types(1, 1) == ["RPAR"] and place.offender:
+    is_name = place.is_type("QUOTED") or (name == "IN_DECK" and place.is_type("NAME"))
+    if is_name and place.types(1, 1) == ["RPAR"] and place.offender:
         return place.repair(said, 0, 0, _quoted(place.offender))
     return place.fault(said, "CASE" if name == "MATCH" else "DECKS")
 
@@ -198,6 +199,18 @@ def _comma(place: Place) -> Fault | None:
     return _stray_comma(place)
 
 
+def _misspelt(place: Place) -> Fault | None:
+    if place.word == "VALUE" and "VALUES" in place.expected:
+        return place.repair("The rows of an INSERT follow the word VALUES.", 0, 0, "VALUES")
+    if place.is_type("QUOTED") and "STRING" in place.expected and place.offender:
+        last = 0
+        while place.types(last + 1, last + 2) == ["COMMA", "QUOTED"]:
+            last += 2
+        texts = [_quoted(token) for token in place.tokens[place.index : place.index + last + 1 : 2]]
+        return place.repair("Text goes in single quotes; double quotes make a name.", 0, last, ", ".join(texts))
+    return None
+
+
 def _stray_comma(place: Place) -> Fault | None:
     if place.is_type("COMMA") and not place.follows("NAME", "QUOTED", "RPAR", "RSQB", "STRING", "NUMBER", "BRACES"):
         return place.fault("There is a stray comma here.")
@@ -319,6 +332,7 @@ RULES: tuple[Rule, ...] = (
     _second_statement,
     _missing_where,
     _limit,
+    _misspelt,
     _comma,
     _empty,
     _unnest,

@@ -92,6 +92,10 @@ def _repaired(place: Place) -> Fault | None:
         return place.repair("Casts with :: are not supported.", -1, last, value, EXPRESSION)
     if place.word.startswith("=="):
         return place.repair("Equality is written with one sign.", 0, 0, "=")
+    if place.word == "||" and place.kind == "UPDATE" and place.types(-1, 1) == ["NAME", "FOREIGN", "STRING"]:
+        column, tag = place.token(-1), place.token(1)
+        fix = f"ARRAY_APPEND({column.text}, {tag.text})" if column and tag else ""
+        return place.repair("|| is not supported. A tag is added with ARRAY_APPEND.", -1, 1, fix, EXPRESSION)
     if place.word == "ALL" and place.follows("LIMIT"):
         return place.fault("LIMIT takes a number, at most 100; without LIMIT it is 100.", "PAGE", CLAUSE)
     if place.word == "LATERAL" and "UNNEST" in place.types(1, 1):

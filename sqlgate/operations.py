@@ -9,12 +9,12 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from accounts.auth import Principal
 from accounts.errors import WorkspaceNotFound, WorkspaceSelectionRequired
+from flashcards.content import CARD_CONTRACT
 from flashcards.envelope import Reply
 from flashcards.errors import Advice, CommitOutcomeUnknown, WorkspaceIdInvalid
 from flashcards.operation import Call, Data, Effect, WorkspaceParams, operation
 from sqlgate import gateway
 from sqlgate.errors import QueryInvalidSql, QueryResultTooLarge, QueryTimeLimitExceeded, QueryUnsupportedSyntax
-from sqlgate.schema import CARD_CONTRACT
 
 WORKSPACE_ERRORS = (WorkspaceIdInvalid, WorkspaceNotFound, WorkspaceSelectionRequired)
 

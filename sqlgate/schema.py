@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import F, Model, QuerySet
 from django.db.models.functions import Length, Substr
 
+from flashcards.content import CARD_CONTRACT
 from flashcards.models import Card, CardTag, Deck, DeckTag, Workspace
 from review.models import ReviewEvent
 from sqlgate.expressions import Expr, FoldText
@@ -160,10 +161,6 @@ def _folded_name(prefix: str) -> Expr:
     return Substr(F(f"{prefix}search_text"), 1, Length(F(f"{prefix}name")))
 
 
-CARD_CONTRACT = (
-    "front_text holds only the question or prompt, never the answer; "
-    "back_text holds the answer, optionally with one concrete example."
-)
 NO_DECK_ID = (
     "A card belongs to no deck: a deck is a saved tag filter. Write IN_DECK('deck name or id'), "
     "or filter by tags: tags OVERLAP ('geo')."

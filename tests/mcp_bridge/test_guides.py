@@ -9,7 +9,7 @@ from django.test import Client
 
 from mcp_bridge.operations import TOPICS, guide_text
 from tests.agent import Agent
-from tests.factories import make_api_key, make_card, make_user, make_workspace
+from tests.factories import make_api_key, make_card, make_deck, make_user, make_workspace
 
 _FENCED_SQL = re.compile(r"^```sql\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -100,6 +100,7 @@ def test_the_review_guide_states_every_rule_of_a_review(rule):
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_sql_example_of_a_guide_runs(alice, topic):
     make_card(alice.workspace, front_text="What is the capital of Fiji?", back_text="Suva", tags=["oceania", "geo"])
+    make_deck(alice.workspace, name="Geography", tags=["geo"])
     examples = _FENCED_SQL.findall(guide_text(topic))
     assert examples, "a guide without a working example"
     for example in examples:
