@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.utils import timezone
-
 from accounts.models import TOUCH_INTERVAL, ApiKey, Connection, User
 from accounts.oauth.connections import End, end_connection
 from accounts.oauth.models import OAuthConnection
@@ -20,34 +18,35 @@ ENDED_SHOWN_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class ListedConnection:
-    """One row of the list. `name` is a key's label or an app's own name for itself."""
+    """One row of the list as it stood at `as_of`. `name` is a key's label or an app's own name for itself."""
 
     connection: Connection
     name: str
     is_app: bool
+    as_of: datetime
     may_write: bool = True
 
     def is_in_use(self) -> bool:
         """Whether it was used just now, as precisely as `last_used_at` tells."""
         used_at = self.connection.last_used_at
-        return used_at is not None and timezone.now() - used_at < 2 * TOUCH_INTERVAL
+        return used_at is not None and self.as_of - used_at < 2 * TOUCH_INTERVAL
 
 
-def list_connections(user: User) -> list[ListedConnection]:
+def list_connections(user: User, *, now: datetime) -> list[ListedConnection]:
     """Every key and app of `user` that is not revoked, newest first; two queries."""
-    return _newest_first(_rows(user, ended=False))
+    return _newest_first(_rows(user, ended=False, now=now))
 
 
-def list_ended_connections(user: User) -> list[ListedConnection]:
+def list_ended_connections(user: User, *, now: datetime) -> list[ListedConnection]:
     """The newest of those that were revoked."""
-    return _newest_first(_rows(user, ended=True))[:ENDED_SHOWN_MAX]
+    return _newest_first(_rows(user, ended=True, now=now))[:ENDED_SHOWN_MAX]
 
 
-def _rows(user: User, *, ended: bool) -> Iterator[ListedConnection]:
+def _rows(user: User, *, ended: bool, now: datetime) -> Iterator[ListedConnection]:
     for key in ApiKey.objects.filter(user=user, revoked_at__isnull=not ended):
-        yield ListedConnection(key, key.label, is_app=False)
+        yield ListedConnection(key, key.label, is_app=False, as_of=now)
     for app in OAuthConnection.objects.filter(user=user, revoked_at__isnull=not ended).select_related("client"):
-        yield ListedConnection(app, app.client.name, is_app=True, may_write=app.scope == Scope.ALL)
+        yield ListedConnection(app, app.client.name, is_app=True, as_of=now, may_write=app.scope == Scope.ALL)
 
 
 def _newest_first(rows: Iterator[ListedConnection]) -> list[ListedConnection]:

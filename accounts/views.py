@@ -153,10 +153,10 @@ def _sign_in_message(error: AppError) -> str:
 @private_page
 def connections(request: HttpRequest, user: User) -> HttpResponse:
     """Every key and app that can act for the user."""
-    workspaces = list(owned_workspaces(user))
+    workspaces, now = list(owned_workspaces(user)), timezone.now()
     context = {
-        "connections": list_connections(user),
-        "ended": list_ended_connections(user),
+        "connections": list_connections(user, now=now),
+        "ended": list_ended_connections(user, now=now),
         "workspaces": workspaces if len(workspaces) > 1 else [],
     }
     return render(request, "accounts/connections.html", context)
