@@ -14,6 +14,11 @@ NAME_LENGTH_MAX = 200
 TAG_LENGTH_MAX = 100
 TAGS_MAX = 50
 CARD_TYPES = ("basic", "cloze")
+# Advice to whoever writes cards; nothing checks it.
+CARD_CONTRACT = (
+    "front_text holds only the question or prompt, never the answer; "
+    "back_text holds the answer, optionally with one concrete example."
+)
 
 # White space, and the characters that Unicode calls default-ignorable (UAX #44): they leave nothing to read.
 _INVISIBLE = re.compile(
