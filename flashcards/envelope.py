@@ -23,12 +23,14 @@ class Reply:
     """A success: the `data`, and what to do next in plain words.
 
     `data` holds plain JSON values under camelCase keys. `actions` are calls that follow, for discovery and login.
+    `beside` holds further keys of the envelope.
     """
 
     data: Mapping[str, Any]
     instructions: Advice | str
     actions: Sequence[Mapping[str, Any]] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def render(
     if isinstance(outcome, Reply):
         envelope |= {"actions": list(outcome.actions)} if outcome.actions else {}
         envelope |= {"links": dict(outcome.links)} if outcome.links else {}
-        return Answer(status, envelope, {})
+        return Answer(status, envelope | dict(outcome.beside), {})
     envelope["error"] = {"code": outcome.code, "message": outcome.message, "details": outcome.details}
     envelope["requestId"] = request_id
     return Answer(outcome.status, envelope, outcome.headers)

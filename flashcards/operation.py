@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Generic, Protocol, TypeVar
@@ -75,6 +75,13 @@ class Effect(StrEnum):
     DESTRUCTIVE = "destructive"
 
 
+class Toolset(StrEnum):
+    """What an MCP client takes beyond the standard tools: it shows MCP Apps, or asks for the tool `flashcard`."""
+
+    APPS = "apps"
+    FLASHCARD = "flashcard"
+
+
 class Caller(Protocol):
     """Who is calling, as far as an operation's frame needs to know; `accounts.auth.Principal` is the one there is."""
 
@@ -100,6 +107,7 @@ class Call(Generic[C]):
     request_id: str
     client_address: str = ""
     accept_language: str = ""
+    toolsets: frozenset[Toolset] = frozenset()
 
     @property
     def principal(self) -> C:
@@ -113,7 +121,8 @@ class Operation(Generic[P, C]):
     """One thing an agent can do.
 
     `run` takes the call and checked arguments and returns a Reply or raises an AppError listed in `errors`.
-    `refusal` is the error that a wrong argument gives; `login` whether a caller is needed.
+    `refusal` is the error that a wrong argument gives; `login` whether a caller is needed. Where an argument `action`
+    chooses among several things, `writing_actions` names those that write.
     """
 
     name: str
@@ -127,11 +136,16 @@ class Operation(Generic[P, C]):
     login: bool = True
     refusal: type[InputRefused] = InvalidRequest
     errors: tuple[type[AppError], ...] = ()
+    writing_actions: tuple[str, ...] = ()
 
     @property
     def scope(self) -> Scope:
-        """The scope that a caller needs."""
-        return Scope.READ if self.effect is Effect.READ else Scope.ALL
+        """The scope that a caller needs to do anything with it at all."""
+        return Scope.READ if self.effect is Effect.READ or self.writing_actions else Scope.ALL
+
+    def scope_for(self, arguments: Mapping[str, Any]) -> Scope:
+        """The scope that a caller needs for a call with these arguments, which nobody has checked yet."""
+        return Scope.ALL if arguments.get("action") in self.writing_actions else self.scope
 
     def input_schema(self) -> dict[str, Any]:
         """The exact JSON schema of the arguments, as published and as enforced."""
