@@ -69,3 +69,7 @@ class ReviewEvent(models.Model):
 
     def __str__(self) -> str:
         return str(self.review_event_id)
+
+
+# Django finds the models of an app through this module alone.
+import review.app.models  # noqa: E402, F401

@@ -10,6 +10,7 @@ from django.contrib.sessions.models import Session
 
 from accounts.login import prune_login
 from accounts.oauth.pruning import prune_oauth
+from review.app.pruning import prune_review_app
 
 
 class Prune(Protocol):
@@ -26,6 +27,7 @@ def prune_sessions(*, now: datetime) -> int:
 PRUNES: dict[str, Prune] = {
     "sign-in codes and requests": prune_login,
     "sessions of people": prune_sessions,
+    "offers and sessions of the review app": prune_review_app,
     "apps nobody let in, connections that ended": prune_oauth,
 }
 

@@ -1,0 +1,185 @@
+"""Lists of cards and decks as the tool `flashcard` shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, Count, Expression, IntegerField, OuterRef, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce
+
+from flashcards.envelope import instant_or_none
+from flashcards.folded_text import FoldText
+from flashcards.models import Card, CardQuerySet, CardTag, Deck, DeckTag, Workspace
+from review.app.rendering import is_readable, render_markdown
+from review.queue import due_counts, new_cards, queue
+from review.selection import EVERY_CARD, Selection
+
+# A list stops before it grows past what a client can take in; its first card is shown whatever its length.
+LIST_CHARACTERS_MAX = 200_000
+UNREADABLE_ROUNDS_MAX = 5
+
+
+class ListFilter(StrEnum):
+    """Which cards a list is about: the review queue, its new cards, or every live card."""
+
+    DUE = "due"
+    NEW = "new"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class CardPage:
+    """Some cards of a list, and whether there are more of them."""
+
+    cards: Sequence[Card]
+    has_more: bool
+
+
+def page_of_cards(
+    workspace: Workspace,
+    which: ListFilter,
+    *,
+    limit: int,
+    now: datetime,
+    selection: Selection = EVERY_CARD,
+    without: Iterable[UUID] = (),
+) -> CardPage:
+    """The first `limit` cards in the order of the queue (newest first for every live card), some left out."""
+    more = limit + 1
+    match which:
+        case ListFilter.DUE:
+            found = queue(workspace, now=now, limit=more, selection=selection, without=without)
+        case ListFilter.NEW:
+            found = new_cards(workspace, limit=more, selection=selection, without=without)
+        case ListFilter.ANY:
+            live = selection.cards(workspace).live().exclude(card_id__in=list(without))
+            found = list(live.order_by("-created_at", "card_id")[:more])
+    return _fitting(found, limit=limit)
+
+
+def page_of_candidates(workspace: Workspace, *, limit: int, now: datetime, without: Iterable[UUID] = ()) -> CardPage:
+    """The first `limit` cards of the queue that have a readable prompt, some left out."""
+    found: list[Card] = []
+    seen = set(without)
+    for _ in range(UNREADABLE_ROUNDS_MAX):
+        asked = limit + 1 - len(found)
+        batch = queue(workspace, now=now, limit=asked, without=seen)
+        found += [card for card in batch if readable_prompt(card) is not None]
+        seen.update(card.card_id for card in batch)
+        if len(found) > limit or len(batch) < asked:
+            break
+    return _fitting(found, limit=limit, answers=False)
+
+
+def page_of_chosen(workspace: Workspace, card_ids: Sequence[UUID], *, limit: int, offset: int) -> CardPage:
+    """The live cards among those of the ids, in the order of the ids."""
+    found = Card.objects.in_workspace(workspace).live().in_bulk(list(card_ids))
+    cards = [found[card_id] for card_id in dict.fromkeys(card_ids) if card_id in found]
+    return _fitting(cards[offset : offset + limit + 1], limit=limit)
+
+
+def page_of_deck(workspace: Workspace, selection: Selection, *, limit: int, offset: int) -> CardPage:
+    """The live cards that a deck selects, newest first."""
+    live = selection.cards(workspace).live().order_by("-created_at", "card_id")
+    return _fitting(list(live[offset : offset + limit + 1]), limit=limit)
+
+
+def missing_ids(workspace: Workspace, card_ids: Sequence[UUID]) -> list[str]:
+    """Those of the ids that are no live card of the workspace, each once."""
+    rows = Card.objects.in_workspace(workspace).live().filter(card_id__in=list(card_ids))
+    known = set(rows.values_list("card_id", flat=True))
+    return [str(card_id) for card_id in dict.fromkeys(card_ids) if card_id not in known]
+
+
+def _fitting(found: Sequence[Card], *, limit: int, answers: bool = True) -> CardPage:
+    room, fitting = LIST_CHARACTERS_MAX, 0
+    for card in found[:limit]:
+        room -= len(card.front_text) + (len(card.back_text) if answers else 0)
+        if fitting and room < 0:
+            break
+        fitting += 1
+    return CardPage(found[:fitting], has_more=len(found) > fitting)
+
+
+def rendered(text: str) -> str | None:
+    """`text` as HTML that is safe to insert; None where it cannot be rendered."""
+    try:
+        return render_markdown(text)
+    except ValueError:
+        return None
+
+
+def readable_prompt(card: Card) -> str | None:
+    """The front as HTML; None where it shows nothing to read."""
+    html = rendered(card.front_text)
+    return html if html is not None and is_readable(html) else None
+
+
+def candidate_data(card: Card) -> dict[str, Any]:
+    """A card to choose for a session: everything but the answer."""
+    return {**_scheduling(card), "front": card.front_text, "tags": card.tags}
+
+
+def card_data(card: Card) -> dict[str, Any]:
+    """A card with both sides; its scheduling alone where a text cannot be rendered."""
+    if rendered(card.front_text) is None or rendered(card.back_text) is None:
+        return _scheduling(card)
+    return {**candidate_data(card), "back": card.back_text}
+
+
+def _scheduling(card: Card) -> dict[str, Any]:
+    return {
+        "cardId": str(card.card_id),
+        "dueAt": instant_or_none(card.due_at),
+        "state": card.fsrs_card_state,
+        "reps": card.reps,
+        "lapses": card.lapses,
+        "lastReviewedAt": instant_or_none(card.fsrs_last_reviewed_at),
+    }
+
+
+def counts_data(workspace: Workspace, selection: Selection, *, now: datetime) -> dict[str, int]:
+    """How many cards a selection has, and how many of them are due and new."""
+    queued = due_counts(workspace, now=now, selection=selection)
+    cards = selection.cards(workspace).live().count()
+    return {"cardCount": cards, "dueCount": queued.due, "newCount": queued.new}
+
+
+def decks_data(workspace: Workspace, *, now: datetime) -> list[dict[str, Any]]:
+    """Every live deck, newest first, with its counts as `counts_data` has them; one query."""
+    cards = Card.objects.in_workspace(workspace)
+    counted = {"cardCount": cards.live(), "dueCount": cards.due(now=now), "newCount": cards.new()}
+    annotations = {name: _count_of_deck(rows, workspace) for name, rows in counted.items()}
+    decks = Deck.objects.in_workspace(workspace).live().order_by("-created_at", "deck_id")
+    rows = decks.annotate(**annotations).values("deck_id", "name", "tags", *counted)
+    return [
+        {
+            "deckId": str(row["deck_id"]),
+            "name": row["name"],
+            "tags": row["tags"],
+            **{name: row[name] for name in counted},
+        }
+        for row in rows
+    ]
+
+
+def _count_of_deck(cards: CardQuerySet, workspace: Workspace) -> Expression:
+    # Three queries up: tags of the deck, tag rows of cards, cards, deck.
+    deck_tags = DeckTag.objects.in_workspace(workspace).filter(deck_id=OuterRef(OuterRef(OuterRef("deck_id"))))
+    folded = deck_tags.annotate(folded=FoldText("tag")).values("folded")
+    tagged = CardTag.objects.in_workspace(workspace).filter(folded__in=folded)
+    return Case(
+        When(tags=[], then=_count(cards)),
+        default=_count(cards.filter(card_id__in=tagged.values("card_id"))),
+        output_field=IntegerField(),
+    )
+
+
+def _count(cards: QuerySet[Card]) -> Expression:
+    grouped = cards.order_by().values("workspace_id").annotate(count=Count("card_id"))
+    return Coalesce(Subquery(grouped.values("count")), 0)
