@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from flashcards.errors import AppError
 from flashcards.operation import parse_uuid
 from mcp_bridge.jsonrpc import ProtocolError
 from mcp_bridge.protocol import METHODS, Exchange
-from mcp_bridge.tools import TOOLS
+from mcp_bridge.tools import TOOL_NAMES
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ def log_call(exchange: Exchange, outcome: Outcome, *, seconds: float, size_bytes
         "connection": str(principal.connection_id),
         "workspace": _workspace_id(exchange, outcome),
         "method": _known(exchange.message.method, METHODS),
-        "tool": _known(exchange.params.get("name"), TOOLS) if exchange.message.method == "tools/call" else None,
+        "tool": _known(exchange.params.get("name"), TOOL_NAMES) if exchange.message.method == "tools/call" else None,
         "client": client.name,
         "client_version": client.version,
         "protocol_version": client.protocol_version,
@@ -36,7 +36,7 @@ def log_call(exchange: Exchange, outcome: Outcome, *, seconds: float, size_bytes
     log.info("call", extra={"fields": fields})
 
 
-def _known(name: object, names: Mapping[str, object]) -> str:
+def _known(name: object, names: Collection[str]) -> str:
     return name if isinstance(name, str) and name in names else "unknown"
 
 

@@ -21,11 +21,13 @@ from mcp_types.version import (
 )
 
 from flashcards.errors import printable
+from flashcards.operation import Toolset
 from mcp_bridge.jsonrpc import Message, ProtocolError
 
 UI_EXTENSION = "io.modelcontextprotocol/ui"
 APP_MIME_TYPE = "text/html;profile=mcp-app"
 SESSION_HEADER = "mcp-session-id"
+TOOLSETS_HEADER = "x-mcp-toolsets"
 SESSION_SECONDS_MAX = 30 * 86_400
 # The revision that a client without the header means, as 2025-06-18 lays down.
 UNSTATED_VERSION = "2025-03-26"
@@ -70,6 +72,16 @@ def client_of(message: Message, headers: Mapping[str, str]) -> Client:
         "Unsupported protocol version",
         data={"supported": list(KNOWN_PROTOCOL_VERSIONS), "requested": str(stated)[:NAME_LENGTH_MAX]},
         http_status=400,
+    )
+
+
+def toolsets_of(client: Client, headers: Mapping[str, str]) -> frozenset[Toolset]:
+    """What goes beyond the standard tools with this request: Apps are declared, `flashcard` is asked for by header."""
+    asked = {name.strip().lower() for name in headers.get(TOOLSETS_HEADER, "").split(",")}
+    return frozenset(
+        toolset
+        for toolset, taken in ((Toolset.APPS, client.shows_apps), (Toolset.FLASHCARD, Toolset.FLASHCARD in asked))
+        if taken
     )
 
 

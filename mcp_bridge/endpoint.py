@@ -18,12 +18,12 @@ from accounts.auth import Principal, authenticate_bearer
 from flashcards.api import client_address
 from flashcards.envelope import Surface
 from flashcards.errors import Advice, AppError, Forbidden, MethodNotAllowed, UnsupportedMediaType
-from flashcards.operation import Call
+from flashcards.operation import Call, Toolset
 from flashcards.outcome import BODY_BYTES_MAX, outcome_of
 from flashcards.request_body import read_body
 from flashcards.request_log import request_id
 from mcp_bridge.call_log import log_call
-from mcp_bridge.client import Client, client_of
+from mcp_bridge.client import Client, client_of, toolsets_of
 from mcp_bridge.jsonrpc import Message, ProtocolError, error_body, parse_message
 from mcp_bridge.protocol import Exchange, result_of
 
@@ -89,20 +89,21 @@ def _answer_message(request: HttpRequest, principal: Principal, message: Message
         return _error_response(client, client=None, message_id=message.id)
     if message.id is None:
         return _empty(202)
-    exchange = Exchange(message, client, _call(request, principal))
+    exchange = Exchange(message, client, _call(request, principal, toolsets_of(client, headers)))
     outcome = outcome_of(lambda: result_of(exchange))
     response = _response(exchange, outcome)
     log_call(exchange, outcome, seconds=time.perf_counter() - started, size_bytes=len(response.content))
     return response
 
 
-def _call(request: HttpRequest, principal: Principal) -> Call[Principal]:
+def _call(request: HttpRequest, principal: Principal, toolsets: frozenset[Toolset]) -> Call[Principal]:
     return Call(
         caller=principal,
         surface=Surface.MCP,
         request_id=request_id(),
         client_address=client_address(request),
         accept_language=request.headers.get("accept-language", "")[:200],
+        toolsets=toolsets,
     )
 
 

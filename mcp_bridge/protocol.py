@@ -31,6 +31,7 @@ from pydantic import ValidationError
 from accounts.auth import Principal
 from flashcards.errors import printable
 from flashcards.operation import Call
+from mcp_bridge import review_app
 from mcp_bridge.client import Client, without_declarations
 from mcp_bridge.jsonrpc import Message, ProtocolError
 from mcp_bridge.tools import call_tool, listed_tools
@@ -105,32 +106,39 @@ def wire_result(method: str, version: str, result: Result) -> dict[str, Any]:
 
 
 @cache
-def _capabilities() -> ServerCapabilities:
+def _capabilities(*, with_app: bool) -> ServerCapabilities:
     return ServerCapabilities(
         tools=ToolsCapability(list_changed=False),
         resources=ResourcesCapability(subscribe=False, list_changed=False),
+        extensions=dict(review_app.EXTENSIONS) if with_app else None,
     )
 
 
+def _instructions(*, with_app: bool) -> str:
+    return INSTRUCTIONS + (review_app.INSTRUCTIONS if with_app else "")
+
+
 def _initialize(exchange: Exchange) -> InitializeResult:
+    with_app = review_app.serves_app(exchange.call)
     return InitializeResult(
         protocol_version=exchange.client.protocol_version,
-        capabilities=_capabilities(),
+        capabilities=_capabilities(with_app=with_app),
         server_info=Implementation(
             name=SERVER_NAME,
             version=SERVER_VERSION,
             title=settings.SERVICE_NAME,
             website_url=settings.PUBLIC_BASE_URL,
         ),
-        instructions=INSTRUCTIONS,
+        instructions=_instructions(with_app=with_app),
     )
 
 
-def _discover(_exchange: Exchange) -> DiscoverResult:
+def _discover(exchange: Exchange) -> DiscoverResult:
+    with_app = review_app.serves_app(exchange.call)
     return DiscoverResult(
         supported_versions=list(MODERN_PROTOCOL_VERSIONS),
-        capabilities=_capabilities(),
-        instructions=INSTRUCTIONS,
+        capabilities=_capabilities(with_app=with_app),
+        instructions=_instructions(with_app=with_app),
         ttl_ms=CACHE_MILLISECONDS,
         cache_scope="private",
     )
@@ -142,7 +150,7 @@ def _ping(_exchange: Exchange) -> EmptyResult:
 
 def _list_tools(exchange: Exchange) -> ListToolsResult:
     _refuse_cursor(exchange)
-    tools = listed_tools(exchange.call.principal)
+    tools = listed_tools(exchange.call)
     return ListToolsResult(tools=tools, ttl_ms=CACHE_MILLISECONDS, cache_scope="private")
 
 
@@ -152,7 +160,9 @@ def _call_tool(exchange: Exchange) -> Result:
 
 def _list_resources(exchange: Exchange) -> ListResourcesResult:
     _refuse_cursor(exchange)
-    return ListResourcesResult(resources=[], ttl_ms=CACHE_MILLISECONDS, cache_scope="private")
+    return ListResourcesResult(
+        resources=review_app.offered_resources(exchange.call), ttl_ms=CACHE_MILLISECONDS, cache_scope="private"
+    )
 
 
 def _list_resource_templates(exchange: Exchange) -> ListResourceTemplatesResult:
@@ -161,6 +171,9 @@ def _list_resource_templates(exchange: Exchange) -> ListResourceTemplatesResult:
 
 
 def _read_resource(exchange: Exchange) -> Result:
+    page = review_app.read_page(exchange.params["uri"], exchange.call, cache_milliseconds=CACHE_MILLISECONDS)
+    if page is not None:
+        return page
     uri = printable(exchange.params["uri"][:URI_SHOWN_MAX])
     number = INVALID_PARAMS if exchange.client.is_modern else RESOURCE_NOT_FOUND
     raise ProtocolError(number, "Resource not found", data={"uri": uri})
