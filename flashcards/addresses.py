@@ -20,6 +20,10 @@ POSTGRESQL_OPTIONS = frozenset({
     "sslrootcert", "target_session_attrs",
 })  # fmt: skip
 
+# Without a database a request waits no longer than without a pool, and a later one tries anew instead of waiting for
+# the pool's next attempt.
+POOL = {"min_size": 1, "max_size": 8, "timeout": 4, "reconnect_timeout": 4}
+
 # scheme: (port, STARTTLS, TLS from the first byte)
 SMTP_SCHEMES = {
     "smtp": (25, False, False),
@@ -108,8 +112,6 @@ def _postgresql(parts: SplitResult, options: dict[str, str], *, pool: bool) -> d
     _refuse_others(options, POSTGRESQL_OPTIONS)
     session = f"-c statement_timeout={STATEMENT_SECONDS_MAX}s -c timezone=UTC"
     host = options.pop("host", "") or unquote(parts.hostname or "")
-    # Django refuses the pool together with persistent connections.
-    lifetime = {"CONN_MAX_AGE": 0} if pool else {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name,
@@ -117,8 +119,10 @@ def _postgresql(parts: SplitResult, options: dict[str, str], *, pool: bool) -> d
         "PASSWORD": unquote(parts.password or ""),
         "HOST": host,
         "PORT": str(parts.port or ""),
-        "OPTIONS": {"connect_timeout": 3, **options, "options": session} | ({"pool": True} if pool else {}),
-        **lifetime,
+        "OPTIONS": {"connect_timeout": 3, **options, "options": session} | ({"pool": POOL} if pool else {}),
+        # Django refuses the pool together with persistent connections.
+        "CONN_MAX_AGE": 0 if pool else 60,
+        "CONN_HEALTH_CHECKS": True,
     }
 
 

@@ -26,7 +26,8 @@ def test_connections_are_persistent_or_pooled_and_never_both() -> None:
     persistent, pooled = (database_settings("postgres://host/name", pool=pool) for pool in (False, True))
     assert (persistent["CONN_MAX_AGE"], persistent["CONN_HEALTH_CHECKS"]) == (60, True)
     assert "pool" not in persistent["OPTIONS"]
-    assert (pooled["CONN_MAX_AGE"], pooled["OPTIONS"]["pool"]) == (0, True)
+    assert (pooled["CONN_MAX_AGE"], pooled["CONN_HEALTH_CHECKS"]) == (0, True)
+    assert pooled["OPTIONS"]["pool"]["max_size"] == 8
 
 
 def test_a_socket_folder_is_a_host() -> None:

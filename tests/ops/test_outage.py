@@ -30,8 +30,8 @@ class Cuttable:
         return self.server.request("GET", "/v1/agent/me", key=self.key)
 
 
-@pytest.fixture
-def cuttable(tmp_path: Path, is_postgresql: bool) -> Iterator[Cuttable]:
+@pytest.fixture(params=["persistent", "pooled"])
+def cuttable(request: pytest.FixtureRequest, tmp_path: Path, is_postgresql: bool) -> Iterator[Cuttable]:
     if not is_postgresql:
         pytest.skip("an SQLite file has no connection that could be cut")
     with fresh_database(tmp_path) as url:
@@ -39,7 +39,8 @@ def cuttable(tmp_path: Path, is_postgresql: bool) -> Iterator[Cuttable]:
         with database_proxy(at.hostname or "127.0.0.1", at.port or 5432) as proxy:
             login = at.netloc.rpartition("@")[0]
             through = at._replace(netloc=f"{login}@127.0.0.1:{proxy.port}").geturl()
-            server = start_server(tmp_path, environment={"DATABASE_URL": through})
+            pool = str(request.param == "pooled")
+            server = start_server(tmp_path, environment={"DATABASE_URL": through, "DATABASE_POOL": pool})
             try:
                 yield Cuttable(server, proxy, server.create_api_key())
             finally:
@@ -65,6 +66,8 @@ def test_a_database_that_goes_away_is_503_and_comes_back_unaided(cuttable: Cutta
         ready = cuttable.server.request("GET", "/readyz")
         assert (ready.status, ready.body["failing"]) == (503, "database")
         assert ready.headers["Retry-After"].isdigit()
+        status, headers, _ = cuttable.server.raw_request("GET", "/admin/", headers={"Cookie": f"sessionid={'a' * 32}"})
+        assert (status, headers["Retry-After"].isdigit()) == (503, True), "a page that looks for its session"
         cuttable.proxy.mend()
         assert cuttable.read().status == 200
         assert cuttable.server.request("GET", "/readyz").status == 200
