@@ -5,6 +5,8 @@ PYTHON := $(VENV)/bin/python
 RUNTIME := $(VENV)/runtime.stamp
 DEVELOPMENT := $(VENV)/development.stamp
 PORT ?= 8000
+# Test processes: one a core.
+WORKERS ?= auto
 PACKAGES := flashcards accounts review sqlgate mcp_bridge tests
 # The first Python that is new enough; PYTHON_BASE=… names another.
 PYTHON_BASE ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.14 python; do \
@@ -23,8 +25,8 @@ demo: $(RUNTIME) ## a sample deck, a server, and one whole agent session, step b
 run: $(RUNTIME) ## serve on your own data (PORT=8000)
 	@exec $(PYTHON) manage.py serve --port $(PORT)
 
-test: $(DEVELOPMENT) ## run the tests on the configured database (T=tests/ops for some of them)
-	$(PYTHON) -m pytest $(T)
+test: $(DEVELOPMENT) ## run the tests on the configured database (T=tests/ops for some of them, WORKERS=0 for one process)
+	$(PYTHON) -m pytest -n $(WORKERS) $(T)
 
 static: $(DEVELOPMENT)
 	$(VENV)/bin/ruff check .
