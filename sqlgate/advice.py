@@ -39,6 +39,8 @@ def _aggregate_argument(place: Place) -> Fault | None:
     function = _function_around(place)
     if function not in ("COUNT", "SUM", "AVG", "MIN", "MAX", "DATE", "LOWER", "UPPER"):
         return None
+    if function == "COUNT" and place.is_type("NUMBER") and place.follows("LPAR"):
+        return place.repair("COUNT takes * or the name of a column.", 0, 0, "*")
     form = "GROUP" if place.kind == "SELECT" else ""
     if place.is_type("STAR", "DISTINCT"):
         return place.fault(f"{function} takes the name of one column; only COUNT takes * or DISTINCT, not both.", form)
@@ -202,6 +204,8 @@ def _comma(place: Place) -> Fault | None:
 def _misspelt(place: Place) -> Fault | None:
     if place.word == "VALUE" and "VALUES" in place.expected:
         return place.repair("The rows of an INSERT follow the word VALUES.", 0, 0, "VALUES")
+    if place.is_type("STAR") and place.types(-2, -1) == ["NAME", "DOT"]:
+        return place.repair("There is one table, and * alone names all its columns.", -2, 0, "*")
     if place.is_type("QUOTED") and "STRING" in place.expected and place.offender:
         last = 0
         while place.types(last + 1, last + 2) == ["COMMA", "QUOTED"]:
