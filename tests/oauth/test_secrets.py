@@ -26,7 +26,7 @@ def everything_stored() -> str:
         for table in connection.introspection.table_names(cursor):
             if table == "flashcards_cardsearch":
                 continue  # SQLite's index of words over cards; it cannot be read row by row
-            cursor.execute(f'SELECT * FROM "{table}"')  # noqa: S608
+            cursor.execute(f'SELECT * FROM "{table}"')
             found += [bytes(v) if isinstance(v, memoryview) else v for row in cursor.fetchall() for v in row]
     return "\n".join(value.hex() + repr(value) if isinstance(value, bytes) else str(value) for value in found)
 
