@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
 from flashcards.api import Route, url_patterns
+from review.app.views import app_settings
 from review.operations import next_review_card, reveal_answer, submit_review
 
 ROUTES: list[Route] = [
@@ -13,4 +14,6 @@ ROUTES: list[Route] = [
     Route("POST", "v1/agent/reviews/submit", submit_review),
 ]
 
-urlpatterns: list[URLPattern] = url_patterns(ROUTES)
+PAGES: list[URLPattern] = [path("settings/apps/", app_settings, name="app_settings")]
+
+urlpatterns: list[URLPattern] = [*url_patterns(ROUTES), *PAGES]
