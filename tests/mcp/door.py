@@ -28,6 +28,7 @@ class Door:
     version: str = "2025-06-18"
     capabilities: dict[str, Any] = field(default_factory=dict)
     path: str = "/mcp"
+    more_headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_modern(self) -> bool:
@@ -57,7 +58,7 @@ class Door:
 
     def headers(self, method: str, params: dict[str, Any] | None = None) -> dict[str, str | None]:
         """The headers that go with such a request."""
-        headers: dict[str, str | None] = {"mcp-protocol-version": self.version}
+        headers: dict[str, str | None] = {"mcp-protocol-version": self.version, **self.more_headers}
         if self.is_modern:
             headers["mcp-method"] = method
             headers["mcp-name"] = (params or {}).get(_NAMED_BY.get(method, ""))
