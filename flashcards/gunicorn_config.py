@@ -29,6 +29,10 @@ limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 16380
 
+# Whether the caller came by TLS is for Django to say, by TRUSTED_PROXY_COUNT; where a request goes is said by its line.
+secure_scheme_headers: dict[str, str] = {}
+forwarder_headers = ""
+
 worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  heartbeats must not wait for a disk
 control_socket_disable = True
 

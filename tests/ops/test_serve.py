@@ -147,6 +147,13 @@ def test_one_line_is_logged_for_a_request_and_none_of_it_is_input(server: LiveSe
     assert "s3cret" not in server.printed()
 
 
+@pytest.mark.parametrize("header", ["PATH_INFO", "SCRIPT_NAME", "Path-Info", "X-Script-Name"])
+def test_no_header_changes_where_a_request_goes(server: LiveServer, header: str) -> None:
+    answer = server.request("GET", "/v1/agent/me", headers={header: "/healthz"})
+    assert answer.error["code"] == "AUTHENTICATION_REQUIRED"
+    assert "Path-Info" not in str(answer.body)
+
+
 def test_a_host_that_is_not_ours_is_refused(server: LiveServer) -> None:
     assert server.request("GET", "/v1/", headers={"Host": "evil.example"}).status == 400
     for host in ("localhost", "127.0.0.1", "[::1]"):
