@@ -437,7 +437,7 @@ def _like_text(term: Term, pattern: Pattern, *, ignore_case: bool, negated: bool
     spelled, literal = term.spelled(folded=ignore_case), pattern.literal
     if literal is None:
         condition = Q(MatchesPattern(spelled, pattern))
-    elif isinstance(spelled, F):
+    elif term.kind is Kind.TEXT and not ignore_case:
         condition = Q(**{term.path: literal})
     else:
         condition = Q(Exact(spelled, literal))

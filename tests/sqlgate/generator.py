@@ -258,12 +258,15 @@ class StatementMaker:
             keys.append("day")
             items.append(f"DATE({self._any(days)}) AS day")
         group = f" GROUP BY {', '.join(keys)}" if keys else ""
-        having = f" HAVING {self._having()}" if self.rng.random() < 0.35 else ""
+        having = f" HAVING {self._having(keys)}" if self.rng.random() < 0.35 else ""
         sortable = [name for name in [*keys, "n0"] if (self.table, name) not in UNSORTABLE]
         order = f" ORDER BY {self._any(sortable)}{self._direction()}" if self.rng.random() < 0.6 else ""
         return f"SELECT {', '.join(items)} {self._from()}{self._where()}{group}{having}{order}{self._page()}"
 
-    def _having(self) -> str:
+    def _having(self, keys: list[str]) -> str:
+        texts = [key for key in keys if self.columns.get(key) == "text"]
+        if texts and self.rng.random() < 0.4:
+            return f"{self.text(self._any(texts))} {self._any(['AND', 'OR'])} COUNT(*) > 1"
         first = f"COUNT(*) {self._operator()} {self.rng.choice([0, 1, 2, 5])}"
         if self.rng.random() < 0.5:
             return first
@@ -287,7 +290,7 @@ class StatementMaker:
             return f"MATCH({quote(self._fragment() or 'x')})"
         if self.table == "cards" and self.rng.random() < 0.06:
             return f"IN_DECK({quote(self.rng.choice(self._live_decks())['deck_id'])})"
-        name = self._any(list(self.columns))
+        name = self.element if self.element and self.rng.random() < 0.3 else self._any(list(self.columns))
         kind = self.columns[name]
         if kind != "tags" and self.rng.random() < 0.1:
             return f"{name} IS {self._any(['', 'NOT '])}NULL"
