@@ -13,7 +13,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from flashcards.models import Workspace
+from flashcards.models import Card, Deck, Workspace
+from review.archive.fields import CARD_RULES, DECK_RULES, EVENT_RULES, WORKSPACE_RULES
+from review.models import ReviewEvent
 from tests.archive.conftest import exported
 from tests.archive.samples import CARD, REVIEWED, archive
 from tests.factories import LONG_AGO, make_card, make_deck, make_review_event, make_user, make_workspace
@@ -159,3 +161,17 @@ def test_what_was_imported_comes_out_again(load):
         "due_at": "2026-02-01T00:00:00.000000Z",
         "fsrs_last_reviewed_at": "2026-01-20T10:00:00.000000Z",
     }
+
+
+@pytest.mark.parametrize(
+    ("model", "rules", "left_out"),
+    [
+        (Workspace, WORKSPACE_RULES, set()),
+        (Card, CARD_RULES, {"workspace_id", "search_text"}),
+        (Deck, DECK_RULES, {"workspace_id", "search_text"}),
+        # Who reviewed is a user of this server.
+        (ReviewEvent, EVENT_RULES, {"workspace_id", "reviewed_by"}),
+    ],
+)
+def test_no_column_is_forgotten(model, rules, left_out):
+    assert {field.attname for field in model._meta.concrete_fields} - left_out == set(rules)

@@ -10,6 +10,8 @@ from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -39,7 +41,7 @@ def test_an_archive_becomes_a_workspace_of_a_user_who_is_made(load):
 def test_an_agent_finds_the_imported_cards_by_tag_and_text(alice, load):
     load(archive(cards=[CARD], decks=[DECK]), email="alice@example.com")
     for condition in ("tags OVERLAP ('Europe')", "MATCH('NORWAY')", "IN_DECK('Geography')"):
-        found = alice.sql("SELECT card_id FROM cards WHERE " + condition, WORKSPACE["workspace_id"])  # noqa: S608
+        found = alice.sql("SELECT card_id FROM cards WHERE " + condition, WORKSPACE["workspace_id"])
         assert found.data["rows"] == [{"card_id": CARD["card_id"]}]
 
 
@@ -259,3 +261,18 @@ def test_the_progress_bar_is_for_terminals_only(load, tmp_path):
         call_command("import_workspace", str(file), email="a@example.com", stdout=io.StringIO(), stderr=screen)
         assert ("[###################...........] 1,000 of 1,501" in screen.getvalue()) is wanted
         assert ("] 1,501 of 1,501\n" in screen.getvalue()) is wanted
+
+
+def test_an_import_takes_the_same_queries_for_few_and_for_many(load, django_assert_num_queries):
+    def document(number: int, cards: int) -> dict:
+        events = [{"card_id": CARD["card_id"], "client_event_id": f"{n}", "rating": 1} for n in range(cards)]
+        workspace = {"name": f"W {number}"}
+        return archive(
+            workspace, cards=[{"front_text": f"Q {n}", "tags": ["t"]} for n in range(cards)], review_events=events
+        )
+
+    load(document(0, 1))
+    with CaptureQueriesContext(connection) as few:
+        load(document(1, 2))
+    with django_assert_num_queries(len(few)):
+        load(document(2, 20))
