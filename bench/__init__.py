@@ -1,0 +1,1 @@
+"""Measurements of the service beside a plain Django view; `python -m bench --help`."""
