@@ -223,7 +223,7 @@ def test_structured_content_satisfies_the_output_schemas(host: Door, alice: Agen
     session = open_session(host)
     opened = session["structuredContent"]["data"]
     card = {name: opened["cards"][0][name] for name in ("cardId", "reviewId")}
-    calls = [
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("flashcard", {"action": "list_cards"}),
         ("flashcard", {"action": "list_cards", "filter": "any"}),
         ("flashcard", {"action": "get_decks"}),
