@@ -61,7 +61,12 @@ def _with_gunicorn(logging_settings: dict[str, Any]) -> dict[str, Any]:
         **logging_settings,
         "filters": {"without_input": {"()": WithoutInput}},
         "handlers": handlers,
-        "loggers": {**logging_settings["loggers"], "gunicorn.error": gunicorn_log},
+        "loggers": {
+            **logging_settings["loggers"],
+            "gunicorn.error": gunicorn_log,
+            # Warns of each answer to HEAD, whose body it drops as it should.
+            "gunicorn.http.wsgi": {"level": "ERROR"},
+        },
     }
 
 

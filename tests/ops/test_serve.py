@@ -42,6 +42,19 @@ def test_a_code_that_is_printed_is_announced_as_printed(server: LiveServer) -> N
     assert printed.index(LOUD) < printed.index("To: printed@example.com")
 
 
+def test_what_the_server_writes_is_for_its_own_user(server: LiveServer) -> None:
+    folder = Path(server.environment["DATA_DIR"])
+    written = [folder / "secret_key", folder / "static", *(folder / "static").rglob("*"), *folder.glob("*.sqlite3")]
+    assert [path for path in written if path.stat().st_mode & 0o077] == []
+
+
+def test_an_answer_to_head_has_no_body_and_one_line_in_the_log(server: LiveServer) -> None:
+    before = len(server.printed())
+    status, _, body = server.raw_request("HEAD", "/v1/")
+    assert (status, body) == (200, b"")
+    assert len(server.printed()[before:].splitlines()) == 1
+
+
 def test_no_warning_about_codes_when_mail_is_sent(tmp_path: Path) -> None:
     with running_server(tmp_path, EMAIL_URL="smtp://localhost:2525") as running:
         assert "EMAIL_URL" not in running.printed()

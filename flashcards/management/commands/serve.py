@@ -26,6 +26,8 @@ from flashcards.console_mail import WARNING, ConsoleMail
 
 MIGRATION_LOCK = 0x666C617368  # "flash": the number of the advisory lock
 LOCK_WAIT_SECONDS = 300
+# What the service writes is its own: no other user of the machine reads it.
+FILES_UMASK = 0o077
 LOOPBACK = ("127.0.0.1", "::1")
 
 
@@ -45,6 +47,7 @@ class Command(BaseCommand):
 
     def handle(self, *, port: int, host: list[str] | None, **_: Any) -> None:
         """Does not return: the process becomes gunicorn. CommandError, one line, for whatever stands in the way."""
+        os.umask(FILES_UMASK)
         bindings = free_bindings(host or default_hosts(), port)
         prepare_data()
         if isinstance(get_connection(), ConsoleMail):
