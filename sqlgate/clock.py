@@ -13,7 +13,7 @@ from django.db import OperationalError, connection
 from sqlgate.errors import QueryTimeLimitExceeded
 
 QUERY_CANCELED = "57014"
-STEPS_BETWEEN_LOOKS = 20_000
+STEPS_BETWEEN_LOOKS = 1_000
 
 
 class _Clock:

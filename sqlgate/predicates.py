@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.db.models import F, Q
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.lookups import Exact, In
 
 from flashcards.content import TAGS_MAX
@@ -26,6 +26,7 @@ from sqlgate.schema import NOUNS, Kind
 from sqlgate.scope import GroupScope, Scope, Term, not_filterable
 
 CHAIN_MAX = 500
+GROUP_SIZE = 100
 DEPTH_MAX = 900
 PATTERN_LENGTH_MAX = 10_000
 RANGES_MAX = 20
@@ -66,7 +67,8 @@ def _depth(node: ast.Condition) -> int:
     if isinstance(node, ast.Not):
         return _depth(node.condition)
     if isinstance(node, ast.Chain):
-        return len(_merged(node)) + max(map(_depth, node.conditions))
+        length = len(_merged(node))
+        return 2 * min(length, GROUP_SIZE) + length // GROUP_SIZE + max(map(_depth, node.conditions))
     return 4
 
 
@@ -119,9 +121,19 @@ def _chain(node: ast.Chain, scope: Scope, *, negated: bool) -> Compiled:
         raise Fault(Reason.TOO_COMPLEX, message, node.at, example=_IN_EXAMPLE)
     parts = [_compile(condition, scope, negated=negated) for condition in conditions]
     every = node.every != negated
-    condition = Q(*(part.condition for part in parts), _connector=Q.AND if every else Q.OR)
+    condition = _connected([part.condition for part in parts], Q.AND if every else Q.OR)
     needs = tuple(need for part in parts for need in part.needs) if every else _any_need(parts)
     return Compiled(condition, needs)
+
+
+def _connected(conditions: list[Q], connector: str) -> Q:
+    """The conditions joined; many of them in groups, because SQLite counts a chain's length as depth."""
+    while len(conditions) > GROUP_SIZE:
+        groups = [conditions[start : start + GROUP_SIZE] for start in range(0, len(conditions), GROUP_SIZE)]
+        # As an expression a group stays one; as a plain Q, Django would dissolve it into the chain.
+        joined = (Q(*group, _connector=connector) for group in groups)
+        conditions = [Q(ExpressionWrapper(group, output_field=BooleanField())) for group in joined]
+    return Q(*conditions, _connector=connector)
 
 
 def _any_need(parts: list[Compiled]) -> tuple[frozenset[str], ...]:
