@@ -7,6 +7,7 @@ import re
 import pytest
 
 from mcp_bridge.operations import guide_text
+from review.app.flashcard_operations import app_flashcard, flashcard
 from sqlgate.operations import sql_execute
 
 FRONT = "front_text holds only the question or prompt, never the answer"
@@ -26,6 +27,11 @@ def test_the_authoring_guides_state_it(topic):
 
 def test_the_description_of_sql_execute_states_it():
     assert states_it(sql_execute.description)
+
+
+@pytest.mark.parametrize("tool", [flashcard, app_flashcard], ids=["for every client", "for one with the review app"])
+def test_the_description_of_create_card_states_it(tool):
+    assert states_it(tool.description)
 
 
 def test_describe_cards_states_it(alice):
