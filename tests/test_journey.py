@@ -97,7 +97,7 @@ def test_from_discovery_to_three_reviews(traveller):
     assert first["affectedCount"] == 1
     questions = [("2 + 2?", "4"), ("3 × 3?", "9"), ("7 − 5?", "2"), ("Newton's first name?", "Isaac")]
     rows = ", ".join(f"('{q.replace(chr(39), chr(39) * 2)}', '{a}', ('maths'))" for q, a in questions)
-    insert = f"INSERT INTO cards (front_text, back_text, tags) VALUES {rows} RETURNING card_id, front_text"  # noqa: S608
+    insert = f"INSERT INTO cards (front_text, back_text, tags) VALUES {rows} RETURNING card_id, front_text"
     written = traveller.post(surface["sqlExecuteUrl"], {"sql": insert})["data"]
     assert [row["front_text"] for row in written["rows"]] == [q for q, _ in questions]
     count = traveller.post(surface["sqlQueryUrl"], {"sql": "SELECT COUNT(*) AS n FROM cards"})["data"]["rows"]

@@ -19,7 +19,7 @@ LEFT_OUT = "positive_data_acceptance"
 def test_generated_requests_get_documented_answers_alone(server: LiveServer, tmp_path: Path):
     key = server.create_api_key("generated@example.com")
     rows = ", ".join(f"('Question {number}?', 'Answer {number}', ('geo'))" for number in range(50))
-    insert = {"sql": f"INSERT INTO cards (front_text, back_text, tags) VALUES {rows}"}  # noqa: S608
+    insert = {"sql": f"INSERT INTO cards (front_text, back_text, tags) VALUES {rows}"}
     assert server.request("POST", "/v1/agent/sql/execute", insert, key=key).status == 200
     words = [
         "run", f"{server.url}/v1/openapi.json", "--header", f"Authorization: ApiKey {key}", "--checks", "all",
