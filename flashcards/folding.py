@@ -10,7 +10,8 @@ from functools import cache
 
 @cache
 def _fold_table() -> dict[int, str]:
-    pairs = ((code, chr(code).lower()) for code in range(0x110000))
+    # Unicode has no letters with case beyond plane 1; looking at all planes would cost half a second.
+    pairs = ((code, chr(code).lower()) for code in range(0x20000))
     return {code: lower for code, lower in pairs if len(lower) == 1 and ord(lower) != code}
 
 
