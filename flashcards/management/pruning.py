@@ -10,6 +10,7 @@ from django.contrib.sessions.models import Session
 
 from accounts.login import prune_login
 from accounts.oauth.pruning import prune_oauth
+from flashcards.statistics import refresh_statistics
 from review.app.pruning import prune_review_app
 
 
@@ -33,6 +34,7 @@ PRUNES: dict[str, Prune] = {
 
 
 def prune_all(*, now: datetime) -> Iterator[tuple[str, int]]:
-    """Run every service; its name and how many rows it deleted, as each is done."""
+    """Run every service; its name and how many rows it deleted, as each is done. Then count what is left."""
     for name, prune in PRUNES.items():
         yield name, prune(now=now)
+    refresh_statistics()

@@ -14,6 +14,7 @@ from accounts.models import Membership, User
 from accounts.services import ensure_user
 from flashcards.content import ContentRefused
 from flashcards.models import Workspace
+from flashcards.statistics import refresh_statistics
 from review.archive.contents import Contents, Entry, Progress, look_through, no_progress, seekable
 from review.archive.faults import ArchiveRefused, Fault, Faults
 from review.archive.fields import WORKSPACE_RULES, FieldRule, read_entry
@@ -64,6 +65,7 @@ def import_archive(
                 for kind in KINDS:
                     _import_list(kind, contents, Target(workspace, is_new, now), faults, progress)
                 faults.end()
+                refresh_statistics()
                 return Imported(workspace, is_new, contents.counts)
     except NotJson as refusal:
         raise ArchiveRefused([Fault("", f"changed while it was read: it {refusal}")]) from None
