@@ -40,6 +40,8 @@ class Pattern:
 
     def matches(self, text: str) -> bool:
         """Whether `text` as a whole matches; for names of a few letters only."""
+        if sum(len(literal) + (wildcard == ONE) for literal, wildcard in self.pieces) > len(text):
+            return False
         wildcards = {ANY: ".*", ONE: "."}
         expression = "".join(wildcards.get(wildcard) or re.escape(literal) for literal, wildcard in self.pieces)
         return re.fullmatch(expression, text, re.DOTALL) is not None

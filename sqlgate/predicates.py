@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.lookups import Exact, In
 
-from flashcards.content import TAGS_MAX
+from flashcards.content import TAGS_MAX, is_blank
 from flashcards.envelope import instant as instant_text
 from flashcards.folding import fold
 from flashcards.models import SEARCH_SEPARATOR as SEPARATOR
@@ -560,7 +560,7 @@ def _match(node: ast.Match, scope: Scope) -> Compiled:
             Reason.UNSUPPORTED_FUNCTION, message, node.at, example="SELECT front_text FROM cards WHERE MATCH('oslo')"
         )
     phrase = fold(node.text.value.strip())
-    if not phrase:
+    if is_blank(phrase):
         raise Fault(Reason.INVALID_VALUE, "MATCH of an empty text would find everything.", node.text.at, fix="'oslo'")
     paths = scope.tags_of()
     if SEPARATOR in phrase:
