@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from flashcards.models import Workspace
 from tests.agent import Agent
 from tests.app.host import APP_TOOLS, ERAS, LEGACY_VERSION, PAGE_URI, due_cards, host_of, open_session
 from tests.factories import make_card
 from tests.mcp.door import APP_CAPABILITIES, MODERN_VERSION, Door, door_of
-from tests.mcp.test_tools import TOOLS
+from tests.mcp.test_tools import TOOLS, validator_of
+from tests.test_card_contract import states_it
 
 EXTENSION = "io.modelcontextprotocol/ui"
 ASKED = {"x-mcp-toolsets": "flashcard"}
@@ -202,22 +204,16 @@ def due_cards_guidance(host: Door) -> str:
 
 def workspace_of(host: Door) -> Any:
     """The only workspace of the host's user."""
-    from flashcards.models import Workspace
-
     return Workspace.objects.get(pk=host.data("list_workspaces")["workspaces"][0]["workspaceId"])
 
 
 def test_the_card_contract_stands_where_cards_are_made(host: Door, alice: Agent) -> None:
-    from tests.test_card_contract import states_it
-
     asked = door_of(alice, LEGACY_VERSION, more_headers=ASKED)
     assert states_it(tool(host, "flashcard")["description"])
     assert states_it(tool(asked, "flashcard")["description"])
 
 
 def test_structured_content_satisfies_the_output_schemas(host: Door, alice: Agent) -> None:
-    from tests.mcp.test_tools import validator_of
-
     make_card(alice.workspace)
     validators = {name: validator_of(tool(host, name)) for name in APP_TOOLS}
     session = open_session(host)

@@ -14,7 +14,7 @@ from flashcards.models import Card, Workspace
 from review.app.rendering import render_markdown
 from tests.agent import Agent
 from tests.app.host import due_cards
-from tests.factories import LONG_AGO, make_card, make_deck
+from tests.factories import LONG_AGO, make_card, make_deck, make_workspace
 from tests.mcp.door import Door, door_of
 
 SCHEDULING = {"cardId", "dueAt", "state", "reps", "lapses", "lastReviewedAt"}
@@ -382,8 +382,6 @@ def test_null_is_left_out_too(alice: Agent, flashcard: Door) -> None:
 
 
 def test_the_workspace_is_resolved_as_everywhere(alice: Agent, flashcard: Door) -> None:
-    from tests.factories import make_workspace
-
     second = make_workspace(alice.user, name="Second")
     make_card(second, front_text="there")
     assert flashcard.error("flashcard", action="list_cards")["code"] == "WORKSPACE_SELECTION_REQUIRED"

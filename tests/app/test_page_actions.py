@@ -15,8 +15,9 @@ from flashcards.models import Card
 from flashcards.operation import Scope
 from review.app.models import CandidateSnapshot, ReviewSession
 from review.models import ReviewEvent
+from review.services import undo_review
 from tests.agent import Agent
-from tests.app.host import Round, host_of, open_round
+from tests.app.host import APP_TOOLS, Round, host_of, open_round
 from tests.factories import make_api_key, make_card
 from tests.mcp.door import Door
 from tests.mcp.test_scopes import token_of
@@ -229,8 +230,6 @@ def test_state_tells_what_the_session_has_stored(round_: Round) -> None:
 
 
 def test_state_renews_a_review_id_that_was_undone_elsewhere(alice: Agent, round_: Round) -> None:
-    from review.services import undo_review
-
     round_.do("review_card", 0)
     event = ReviewEvent.objects.get()
     undo_review(
@@ -345,8 +344,6 @@ def test_a_reading_connection_may_only_read_with_flashcard(alice: Agent, action:
 
 
 def test_a_reading_connection_is_told_of_the_tools_that_it_can_use(alice: Agent) -> None:
-    from tests.app.host import APP_TOOLS
-
     reader = host_of(alice, key=token_of(alice, Scope.READ))
     listed = [tool["name"] for tool in reader.ask("tools/list")["tools"]]
     assert listed[-3:] == APP_TOOLS
