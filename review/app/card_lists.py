@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Count, Expression, IntegerField, OuterRef, QuerySet, Subquery, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Count, OuterRef, Q, Subquery, When
+from django.db.models.functions import JSONObject
 
 from flashcards.envelope import instant_or_none
 from flashcards.folded_text import FoldText
@@ -152,34 +152,32 @@ def counts_data(workspace: Workspace, selection: Selection, *, now: datetime) ->
 
 def decks_data(workspace: Workspace, *, now: datetime) -> list[dict[str, Any]]:
     """Every live deck, newest first, with its counts as `counts_data` has them; one query."""
-    cards = Card.objects.in_workspace(workspace)
-    counted = {"cardCount": cards.live(), "dueCount": cards.due(now=now), "newCount": cards.new()}
-    annotations = {name: _count_of_deck(rows, workspace) for name, rows in counted.items()}
-    decks = Deck.objects.in_workspace(workspace).live().order_by("-created_at", "deck_id")
-    rows = decks.annotate(**annotations).values("deck_id", "name", "tags", *counted)
-    return [
-        {
-            "deckId": str(row["deck_id"]),
-            "name": row["name"],
-            "tags": row["tags"],
-            **{name: row[name] for name in counted},
-        }
-        for row in rows
-    ]
-
-
-def _count_of_deck(cards: CardQuerySet, workspace: Workspace) -> Expression:
-    # Three queries up: tags of the deck, tag rows of cards, cards, deck.
+    every = Card.objects.in_workspace(workspace).live()
+    # Two queries up from the tag rows of cards, three from the tags of decks, is the deck.
     deck_tags = DeckTag.objects.in_workspace(workspace).filter(deck_id=OuterRef(OuterRef(OuterRef("deck_id"))))
     folded = deck_tags.annotate(folded=FoldText("tag")).values("folded")
     tagged = CardTag.objects.in_workspace(workspace).filter(folded__in=folded)
-    return Case(
-        When(tags=[], then=_count(cards)),
-        default=_count(cards.filter(card_id__in=tagged.values("card_id"))),
-        output_field=IntegerField(),
+    counts = Case(
+        When(tags=[], then=_counts(every, now=now)),
+        default=_counts(every.filter(card_id__in=tagged.values("card_id")), now=now),
     )
+    decks = Deck.objects.in_workspace(workspace).live().order_by("-created_at", "deck_id")
+    rows = decks.annotate(counts=counts).values_list("deck_id", "name", "tags", "counts")
+    return [
+        {"deckId": str(deck_id), "name": name, "tags": tags, **(found or _NO_CARDS)}
+        for deck_id, name, tags, found in rows
+    ]
 
 
-def _count(cards: QuerySet[Card]) -> Expression:
-    grouped = cards.order_by().values("workspace_id").annotate(count=Count("card_id"))
-    return Coalesce(Subquery(grouped.values("count")), 0)
+_NO_CARDS = {"cardCount": 0, "dueCount": 0, "newCount": 0}
+
+
+def _counts(cards: CardQuerySet, *, now: datetime) -> Subquery:
+    """The counts over `cards` in one pass; NULL where there are none."""
+    in_study = Q(suspended=False)
+    counted = JSONObject(
+        cardCount=Count("card_id"),
+        dueCount=Count("card_id", filter=in_study & Q(due_at__lte=now)),
+        newCount=Count("card_id", filter=in_study & Q(due_at__isnull=True)),
+    )
+    return Subquery(cards.order_by().values("workspace_id").annotate(counted=counted).values("counted"))
