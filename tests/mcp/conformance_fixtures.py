@@ -130,9 +130,10 @@ def mount() -> None:
         "prompts/get": _get_prompt,
         "completion/complete": _complete,
     }
-    capabilities = protocol._capabilities()
-    capabilities.prompts = PromptsCapability(list_changed=False)
-    capabilities.completions = CompletionsCapability()
+    for with_app in (False, True):
+        capabilities = protocol._capabilities(with_app=with_app)
+        capabilities.prompts = PromptsCapability(list_changed=False)
+        capabilities.completions = CompletionsCapability()
 
 
 def _listing(own: Handler) -> Handler:

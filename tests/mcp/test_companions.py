@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from flashcards.configuration import ROOT
+from flashcards.content import CARD_CONTRACT
 from mcp_bridge.operations import TOPICS
 from mcp_bridge.protocol import SERVER_NAME, SERVER_VERSION
-from sqlgate.schema import CARD_CONTRACT
 from tests.agent import Agent
 from tests.factories import make_card
 from tests.mcp.door import Door
