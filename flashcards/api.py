@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import IO, Any, cast
 
 from django.conf import settings
@@ -208,11 +210,27 @@ def _refused(name: str, code: str, reason: str) -> InvalidRequest:
 
 
 def client_address(request: HttpRequest | Request) -> str:
-    """The address that limits count by: X-Forwarded-For as far as TRUSTED_PROXY_COUNT says, else the peer's."""
+    """The address that limits count by: X-Forwarded-For as far as TRUSTED_PROXY_COUNT says, else the peer's.
+
+    However a proxy spells an address, with a port or as IPv4 in IPv6, it is one and counts as one.
+    """
     peer = request.META.get("REMOTE_ADDR") or "unknown"
     proxies: int = settings.TRUSTED_PROXY_COUNT
     hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
-    return hops[-proxies][:64] if 0 < proxies <= len(hops) else str(peer)
+    return (_bare_address(hops[-proxies]) if 0 < proxies <= len(hops) else None) or str(peer)
+
+
+_WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
+
+
+def _bare_address(hop: str) -> str | None:
+    """The IP address in `hop` in its one spelling, without the port that some proxies add; None when it has none."""
+    with_port = _WITH_PORT.fullmatch(hop)
+    try:
+        address = ip_address((with_port[1] or with_port[2]) if with_port else hop)
+    except ValueError:
+        return None
+    return str(getattr(address, "ipv4_mapped", None) or address)[:64]
 
 
 def exception_handler(error: Exception, _context: Mapping[str, Any]) -> Response:
