@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import IO
 
 from django.conf import settings
@@ -12,12 +13,18 @@ from django.http import HttpRequest, UnreadablePostError
 from django.http.response import HttpResponseBase
 from gunicorn.http.errors import ParseException
 
+# In the WSGI environment: makes the answer say `Connection: close`, see `flashcards.wsgi`.
+CLOSE_CONNECTION = "flashcards.close_connection"
+# As much of an unread body gunicorn reads away before it gives up and closes.
+UNREAD_BYTES_MAX = 65_536
+
 
 class ChunkedBody:
-    """Middleware: lets views read a body that was sent in chunks.
+    """Middleware: lets views read a body that was sent in chunks, and announces that a connection ends with an answer.
 
     Django's WSGI request trusts Content-Length alone, so a chunked body looks empty to it. gunicorn marks its input as
-    terminated; then the body can be read to its end, up to the limit.
+    terminated; then the body can be read to its end, up to the limit. gunicorn closes a connection on which much of a
+    body was left unread; a client that is not told sends its next request into it.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -31,7 +38,21 @@ class ChunkedBody:
             length, stream = _read_chunks(source, limit + 1)
             request.META["CONTENT_LENGTH"] = str(length)
             request._stream = stream  # what HttpRequest.read() reads
-        return self.get_response(request)
+        response = self.get_response(request)
+        if _leaves_much_unread(request, response):
+            request.META.get(CLOSE_CONNECTION, _keep)()
+        return response
+
+
+def _leaves_much_unread(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Whether more of the body may be left than the server reads away to make place for the next request."""
+    return _declared_length(request) > UNREAD_BYTES_MAX and (
+        not request._read_started or response.status_code >= HTTPStatus.BAD_REQUEST
+    )
+
+
+def _keep() -> None:
+    """What closing comes to under a server that cannot be told."""
 
 
 class _BrokenBody(io.BytesIO):
@@ -49,13 +70,17 @@ def _read_chunks(source: IO[bytes], bytes_max: int) -> tuple[int, io.BytesIO]:
     return len(body), io.BytesIO(body)
 
 
+def _declared_length(request: HttpRequest) -> int:
+    declared = request.META.get("CONTENT_LENGTH") or "0"
+    return int(declared) if declared.isascii() and declared.isdigit() else 0
+
+
 def read_body(request: HttpRequest, *, limit_bytes: int) -> bytes:
     """The whole body; raises RequestDataTooBig before a byte of an over-long one is read.
 
     UnreadablePostError when it is shorter than was declared: half a request must not be carried out.
     """
-    declared = request.META.get("CONTENT_LENGTH") or "0"
-    length = int(declared) if declared.isascii() and declared.isdigit() else 0
+    length = _declared_length(request)
     if length > limit_bytes:
         raise RequestDataTooBig
     body = request.body

@@ -102,6 +102,31 @@ def test_a_declared_length_over_the_limit_is_refused_before_a_byte_of_it_came(se
     assert (status, json.loads(body)["error"]["code"]) == (413, "REQUEST_TOO_LARGE")
 
 
+def kept_open(server: LiveServer, path: str, payload: bytes, *headers: str) -> tuple[bool, bool]:
+    """Whether an answer says that its connection stays open, and whether the next request on it is answered."""
+    head = "\r\n".join([f"POST {path} HTTP/1.1", "Host: localhost", JSON_TYPE, *headers, "", ""])
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as link:
+        link.sendall(head.encode() + payload)
+        first = HTTPResponse(link)
+        first.begin()
+        first.read()
+        try:
+            link.sendall(b"GET /v1/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            status, _ = _answer(link)
+        except (BrokenPipeError, ConnectionResetError):
+            status = 0
+        return first.headers["Connection"] == "keep-alive", status == 200
+
+
+@pytest.mark.parametrize("path", [QUERY, "/v1/nowhere", "/v1/agent/me"])
+@pytest.mark.parametrize("size", [10, 300_000, MEBIBYTE + 1])
+def test_an_answer_keeps_its_word_about_the_connection(server, path, size):
+    declared = kept_open(server, path, b" " * size, f"Content-Length: {size}")
+    in_chunks = kept_open(server, path, chunked(*[b" " * 10_000] * (size // 10_000 + 1)), CHUNKED)
+    assert declared == ((True, True) if size == 10 else (False, False))
+    assert in_chunks[0] == in_chunks[1]
+
+
 def test_half_a_body_is_refused_even_where_it_could_be_read(server, key):
     status, body = exchange(server, head_of(key, JSON_TYPE, "Content-Length: 500"), BODY, hang_up=True)
     assert (status, json.loads(body)["error"]["code"]) == (400, "INVALID_REQUEST")
