@@ -1,8 +1,10 @@
-"""Django's own refusals: the envelope on the REST API's addresses, a page everywhere else."""
+"""Django's own refusals, and the server's: the envelope on the REST API's addresses, a page everywhere else."""
 
 from __future__ import annotations
 
 import sys
+from http import HTTPStatus
+from typing import cast
 
 from django.http import HttpRequest, HttpResponse
 from django.views import defaults
@@ -10,6 +12,7 @@ from django.views import defaults
 from flashcards.api import error_response, is_agent_path, not_found
 from flashcards.errors import InternalError, InvalidRequest
 from flashcards.outcome import as_app_error
+from flashcards.request_log import RequestLog
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -42,3 +45,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
     for name, value in error.headers.items():
         page[name] = value
     return page
+
+
+def unreadable_request(fault: str) -> bytes:
+    """The whole HTTP answer to a request that the server could not read, logged as any other; `fault` is said."""
+    answered = RequestLog(lambda _: error_response(InvalidRequest(fault)))(HttpRequest())
+    refusal = cast(HttpResponse, answered)
+    refusal["Content-Length"] = str(len(refusal.content))
+    refusal["Connection"] = "close"
+    status = HTTPStatus(refusal.status_code)
+    return b"HTTP/1.1 %d %s\r\n" % (status, status.phrase.encode()) + refusal.serialize()

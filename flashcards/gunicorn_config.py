@@ -13,7 +13,7 @@ from flashcards.configuration import Configuration
 configuration: Configuration = settings.CONFIGURATION
 
 wsgi_app = "flashcards.wsgi:application"
-worker_class = "gthread"
+worker_class = "flashcards.gunicorn_worker.Worker"
 workers = configuration.WEB_CONCURRENCY
 threads = 8
 # One import for all workers; it opens no connection, so that nothing is shared over the fork.

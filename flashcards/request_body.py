@@ -46,9 +46,8 @@ class ChunkedBody:
 
 def _leaves_much_unread(request: HttpRequest, response: HttpResponseBase) -> bool:
     """Whether more of the body may be left than the server reads away to make place for the next request."""
-    return _declared_length(request) > UNREAD_BYTES_MAX and (
-        not request._read_started or response.status_code >= HTTPStatus.BAD_REQUEST
-    )
+    was_read = request._read_started and response.status_code < HTTPStatus.BAD_REQUEST  # type: ignore[attr-defined]  # Django's own, in no stub
+    return _declared_length(request) > UNREAD_BYTES_MAX and not was_read
 
 
 def _keep() -> None:

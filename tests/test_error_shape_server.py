@@ -171,3 +171,29 @@ def test_the_request_id_of_a_refusal_stands_in_the_log_and_its_input_does_not(se
     assert QUERY in lines[0]
     assert secret not in server.printed()
     assert key not in server.printed()
+
+
+@pytest.mark.parametrize(
+    ("head", "named"),
+    [
+        (f"GET /v1/?{'a' * 9000} HTTP/1.1\nHost: localhost\n", "first line"),
+        (f"GET /v1/ HTTP/1.1\nHost: localhost\nX-Long: {'a' * 20_000}\n", "headers"),
+        ("GET /v1/ HTTP/1.1\nHost: localhost\n" + "X-Many: 1\n" * 200, "headers"),
+        ("POST /v1/ HTTP/1.1\nHost: localhost\nContent-Length: some\n", "well-formed"),
+        ("POST /v1/ HTTP/1.1\nHost: localhost\nContent-Length: 5\nTransfer-Encoding: chunked\n", "well-formed"),
+        ("POST /v1/ HTTP/1.1\nHost: localhost\nTransfer-Encoding: gzip\n", "well-formed"),
+        ("<script>words-of-an-attacker</script>\n", "well-formed"),
+    ],
+)
+def test_what_is_no_request_is_refused_in_the_envelope(server, head, named):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as link:
+        link.sendall(head.replace("\n", "\r\n").encode() + b"\r\n")
+        answer = HTTPResponse(link)
+        answer.begin()
+        body = json.loads(answer.read())
+    assert (answer.status, answer.headers["Connection"]) == (400, "close")
+    assert (body["ok"], body["error"]["code"]) == (False, "INVALID_REQUEST")
+    assert named in body["error"]["message"]
+    assert body["requestId"] == answer.headers["X-Request-Id"]
+    assert f"request_id={body['requestId']}" in server.printed()
+    assert "words-of-an-attacker" not in server.printed()
