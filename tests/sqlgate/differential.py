@@ -90,7 +90,7 @@ def oracle_answers(archive: dict[str, Any], statements: list[tuple[str, str]]) -
     from sqlgate.parser import parse_reads
     from tests.sqlgate.oracle import Oracle
 
-    oracle = Oracle(live_tables(archive), NOW)
+    oracle: Any = Oracle(live_tables(archive), NOW)
     return [oracle.answer(parse_reads(text)[0]) if side == "read" else None for side, text in statements]
 
 

@@ -89,7 +89,7 @@ class Oracle:
             pairs = list(seen.values())
             for name, _ in reversed(named):
                 if name != "deleted_at":
-                    pairs.sort(key=lambda pair, name=name: sort_key(pair[0][name], False, True))
+                    pairs.sort(key=lambda pair, name=name: sort_key(pair[0][name], False, True))  # type: ignore[misc]  # a lambda with defaults is beyond inference
         else:
             self._sort_ties(pairs, newest=not select.order_by)
         for order in reversed(select.order_by or ()):
@@ -135,11 +135,11 @@ class Oracle:
             if select.having is None or self.truth(select.having, scope) is True:
                 kept.append(scope)
         for key in reversed(keys):
-            kept.sort(key=lambda scope, key=key: sort_key(self._value(key, scope.members[0]), False, True))
+            kept.sort(key=lambda scope, key=key: sort_key(self._value(key, scope.members[0]), False, True))  # type: ignore[misc]  # a lambda with defaults is beyond inference
         if select.order_by:
             for order in reversed(select.order_by):
                 first = (not order.descending) if order.nulls_first is None else order.nulls_first
-                kept.sort(key=lambda s, o=order, f=first: sort_key(s.named(o.key.name), o.descending, f))
+                kept.sort(key=lambda s, o=order, f=first: sort_key(s.named(o.key.name), o.descending, f))  # type: ignore[misc]  # a lambda with defaults is beyond inference
         return [scope.output() for scope in kept]
 
     # Conditions
@@ -180,19 +180,20 @@ class Oracle:
         return column.name, row[column.name], folded
 
     def _comparison(self, node: ast.Comparison, row: Any) -> Truth:
+        operand: Any = node.operand
         name, left, folded = self._left(node.term, row)
         if left is None:
             return None
-        if isinstance(node.operand, ast.ListLiteral):
-            same = set(left) == {item.value for item in node.operand.items}
+        if isinstance(operand, ast.ListLiteral):
+            same = set(left) == {item.value for item in operand.items}
             return same if node.operator == "=" else not same
         if folded:
-            return fold(str(spelled(name, left))) == fold(node.operand.value)
+            return fold(str(spelled(name, left))) == fold(operand.value)
         if name in IDS:
-            return compare_ids(str(left), node.operator, node.operand.value)
+            return compare_ids(str(left), node.operator, operand.value)
         if name in TIMES or isinstance(left, datetime):
-            return self._compare_times(left, node.operator, node.operand)
-        right = node.operand.value
+            return self._compare_times(left, node.operator, operand)
+        right = operand.value
         if isinstance(right, int | Decimal) and not isinstance(right, bool):
             left, right = (
                 Decimal(left) if isinstance(left, int) else left,
@@ -215,7 +216,8 @@ class Oracle:
         name, left, folded = self._left(node.term, row)
         if left is None:
             return None
-        text, pattern = str(spelled(name, left)), like_pieces(node.pattern.value, node.escape and node.escape.value)
+        like: Any = node
+        text, pattern = str(spelled(name, left)), like_pieces(like.pattern.value, like.escape and like.escape.value)
         if folded or node.ignore_case:
             text = fold(text)
             pattern = [piece if piece in (ANY, ONE) else fold(piece) for piece in pattern]
@@ -269,7 +271,8 @@ class GroupValues:
             return None
         if term.function == "avg":
             return sum(values) / len(values)
-        return {"sum": sum, "min": min, "max": max}[term.function](values)
+        functions: dict[str, Any] = {"sum": sum, "min": min, "max": max}
+        return functions[term.function](values)
 
     def output(self) -> Row:
         return {
