@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from http import HTTPStatus
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -52,6 +52,22 @@ def failing_part() -> str | None:
         log.warning("not ready: the database does not answer (%s)", type(error).__name__)
         return "database"
     return None if known_migrations() <= applied.keys() else "migrations"
+
+
+def database_fault(error: Exception) -> str | None:
+    """What an operator is told of a command's database error; None for one that is a defect of the command.
+
+    InterfaceError and OperationalError come of the database's state. So does whatever a missing table raises, which
+    PostgreSQL counts among the programmer's errors.
+    """
+    part = failing_part()
+    if part == "migrations":
+        return "The database is not migrated; `manage.py migrate` does it, and so does `manage.py serve`."
+    if part is not None:
+        return "The database does not answer; `manage.py show_config` tells which one DATABASE_URL names."
+    if isinstance(error, OperationalError | InterfaceError):
+        return "The database was busy or went away; what the command stored last may be missing. Run it again."
+    return None
 
 
 @cache
