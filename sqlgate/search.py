@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from django.db.models.sql.compiler import SQLCompiler
 
 NEEDS_MAX = 3
+TRIGRAMS_MAX = 12
 
 
 def narrowed(rows: Rows, needs: tuple[frozenset[str], ...]) -> Rows:
@@ -41,11 +42,17 @@ class HoldsPhrase(Func):
             "JOIN flashcards_cardsearchkey AS found ON found.search_id = hit.rowid "
             "WHERE hit.flashcards_cardsearch MATCH %s"
         )
-        phrases = " OR ".join('"' + phrase.replace('"', '""') + '"' for phrase in self.phrases)
-        return f"{sql} IN ({hits})", (*params, phrases)
+        return f"{sql} IN ({hits})", (*params, " OR ".join(map(trigrams_of, self.phrases)))
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_: object) -> Compiled:
         sql, params = compiler.compile(self.source_expressions[1])
         patterns = [containing(phrase).as_like() for phrase in self.phrases]
         alike = " OR ".join([f"{sql} LIKE %s"] * len(patterns))
         return f"({alike})", (*(params * len(patterns)), *patterns)
+
+
+def trigrams_of(phrase: str) -> str:
+    """The FTS5 expression for texts that hold all trigrams of a phrase, or a fair sample of those of a long one."""
+    every = [phrase[start : start + 3] for start in range(len(phrase) - 2)]
+    sample = dict.fromkeys(every[:: -(-len(every) // TRIGRAMS_MAX)])
+    return "(" + " AND ".join('"' + trigram.replace('"', '""') + '"' for trigram in sample) + ")"
