@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby, islice
 from typing import Any
 
 from django.conf import settings
@@ -32,6 +34,12 @@ NAME_LENGTH_MAX = 80
 TEXT_LENGTH_MAX = 200
 GRANT_TYPES = ["authorization_code", "refresh_token"]
 RESPONSE_TYPES = ["code"]
+# Letters and marks that no font draws (Unicode's Default_Ignorable_Code_Point) and the braille pattern without dots:
+# a name of them alone would look like none, or like another client's. Category C goes anyway.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+MARKS_MAX = 3
 TEXTS_KEPT = ("software_id", "software_version")
 ADDRESSES_KEPT = ("client_uri", "logo_uri", "tos_uri", "policy_uri")
 
@@ -118,12 +126,20 @@ def _require(field: str, value: str, said: Mapping[str, Any]) -> None:
 
 
 def clean_text(value: object, length_max: int) -> str:
-    """A client's text as it may be stored and shown: NFKC, no control or direction characters, one line, cut."""
+    """A client's text as it may be stored and shown: NFKC, on one line, cut.
+
+    What nobody sees, control and direction characters go, and accents that would pile up over what stands beside it.
+    """
     if not isinstance(value, str):
         return ""
-    normal = unicodedata.normalize("NFKC", value)
+    normal = _UNSEEN.sub("", unicodedata.normalize("NFKC", value))
     visible = "".join(sign for sign in normal if sign.isspace() or unicodedata.category(sign)[0] != "C")
-    return " ".join(visible.split())[:length_max].rstrip()
+    return " ".join("".join(_low_accents(visible)).split())[:length_max].rstrip()
+
+
+def _low_accents(text: str) -> Iterator[str]:
+    for are_marks, signs in groupby(text, key=lambda sign: unicodedata.category(sign) in ("Mn", "Me")):
+        yield from islice(signs, MARKS_MAX if are_marks else None)
 
 
 def store_registration(registration: Registration, *, now: datetime) -> OAuthClient:

@@ -181,6 +181,34 @@ def test_a_name_is_stored_without_what_could_deceive(client, name):
     assert post(client, {"redirect_uris": [LOOPBACK], "client_name": name}).json()["client_name"] == "Claude Code"
 
 
+@pytest.mark.parametrize(
+    "sign", ["\u3164", "\u115f\u1160", "\uffa0", "\u2800", "\ufe0f", "\u034f", "\U000e0101"], ids=ascii
+)
+def test_signs_that_nobody_sees_are_no_name_and_change_none(client, sign):
+    body = {"redirect_uris": [LOOPBACK], "client_name": sign}
+    assert "client_name" not in post(client, body).json()
+    assert post(client, body | {"client_name": f"Clau{sign}de"}).json()["client_name"] == "Claude"
+
+
+def test_accents_do_not_pile_up_over_the_page(client):
+    body = {"redirect_uris": [LOOPBACK], "client_name": "C" + "\u0338" * 70 + "laude"}
+    assert post(client, body).json()["client_name"] == "C" + "\u0338" * 3 + "laude"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Ti\u1ebfng Vi\u1ec7t",
+        "\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd",
+        "\u0e40\u0e23\u0e35\u0e48\u0e2d\u0e07",
+        "\U0001f9e0 Cards",
+        "\ud55c\uad6d\uc5b4",
+    ],
+)
+def test_names_of_any_script_stay_as_they_are(client, name):
+    assert post(client, {"redirect_uris": [LOOPBACK], "client_name": name}).json()["client_name"] == name
+
+
 def test_a_long_name_is_cut(client):
     body = post(client, {"redirect_uris": [LOOPBACK], "client_name": "\ufdfa" * 100}).json()
     assert 70 < len(body["client_name"]) <= 80
