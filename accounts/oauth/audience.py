@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from flashcards.operation import Scope
+
+# urlsplit drops tabs, line breaks and leading spaces without a word.
+_PRINTABLE = re.compile(r"[!-~]+")
 
 
 def mcp_resource() -> str:
@@ -17,6 +21,8 @@ def mcp_resource() -> str:
 
 def is_mcp_resource(indicator: str) -> bool:
     """Whether a client that says `indicator` means it; case of scheme and host and one last slash aside."""
+    if not _PRINTABLE.fullmatch(indicator):
+        return False
     try:
         parts = urlsplit(indicator)
     except ValueError:

@@ -42,6 +42,9 @@ REFUSED = [
     ({"resource": "http://u@localhost:8000/mcp"}, "invalid_target"),
     ({"resource": [RESOURCE, "https://other.example/mcp"]}, "invalid_target"),
     ({"resource": "http://[localhost/mcp"}, "invalid_target"),
+    ({"resource": "http://localhost:8000/m\tcp"}, "invalid_target"),
+    ({"resource": "http://localhost:8000/mcp\n"}, "invalid_target"),
+    ({"resource": " http://localhost:8000/mcp"}, "invalid_target"),
 ]
 REFUSED_IDS = [str(changes) for changes, _ in REFUSED]
 
