@@ -24,6 +24,6 @@ urlpatterns: list[URLPattern] = [
     path("token", token, name="oauth_token"),
     path("revoke", revoke, name="oauth_revoke"),
     # Clients try these before or beside the ones above.
-    re_path(r"^\.well-known/(?:oauth-.*|openid-configuration(?:/.*)?)$", no_such_document),
-    re_path(r"^mcp/\.well-known/.*$", no_such_document),
+    re_path(r"^\.well-known/(?:oauth-|openid-configuration(?:/|\Z))", no_such_document),
+    re_path(r"^mcp/\.well-known/", no_such_document),
 ]

@@ -21,6 +21,8 @@ VAIN_PATHS = [
     "/mcp/.well-known/oauth-authorization-server",
     "/mcp/.well-known/openid-configuration",
     "/mcp/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-broken%0Aline",
+    "/mcp/.well-known/broken%0Aline",
 ]
 MACHINE_PATHS = [*RESOURCE_PATHS, *SERVER_PATHS, *VAIN_PATHS, "/register", "/token", "/revoke"]
 
