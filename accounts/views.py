@@ -94,8 +94,8 @@ def _remember(response: HttpResponse, sent: SentCode) -> HttpResponse:
     return response
 
 
-@require_POST
 @journey_page
+@require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the session; with `next`, on to sign-in as somebody else."""
     logout(request)

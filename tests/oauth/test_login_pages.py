@@ -253,7 +253,9 @@ def test_consent_can_go_on_with_another_account(browser, app):
 
 
 def test_signing_out_takes_a_post(browser):
-    assert browser.get("/logout/").status_code == 405
+    answer = browser.get("/logout/")
+    assert answer.status_code == 405
+    assert answer["Cache-Control"] == "no-store"
 
 
 def test_a_user_who_was_switched_off_is_signed_out(browser, alice):
