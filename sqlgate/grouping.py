@@ -27,9 +27,10 @@ from django.db.models.functions import Cast
 
 from flashcards.models import Workspace
 from sqlgate import ast
+from sqlgate.conditions import Compiled
 from sqlgate.errors import Fault, Reason, shown
 from sqlgate.expressions import DateText
-from sqlgate.predicates import Compiled, compile_condition
+from sqlgate.predicates import compile_condition
 from sqlgate.rows import Row, as_rows, calculated, written
 from sqlgate.schema import NOUNS, Kind, Rows
 from sqlgate.scope import GroupScope, RowScope, Term

@@ -9,9 +9,9 @@ from django.db import connection
 from django.db.models import F, OrderBy, Q
 
 from sqlgate import ast
+from sqlgate.conditions import Compiled
 from sqlgate.errors import Fault, Reason, shown
 from sqlgate.expressions import DateText
-from sqlgate.predicates import Compiled
 from sqlgate.rows import Row, as_rows
 from sqlgate.schema import Kind, Rows
 from sqlgate.scope import RowScope, Term

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, Span, shown
-from sqlgate.parser import parse_braces
+from sqlgate.literals import parse_braces
 from sqlgate.schema import NOUNS, Kind
 
 MILLISECOND = timedelta(milliseconds=1)
