@@ -30,6 +30,8 @@ FORMULA_LENGTH_MAX = 2000
 
 # The converter copies prose as it stands, so that "<" in it would open a tag.
 _PROSE = re.compile(r"(\\(?:text|textbf|textit|textrm|texttt|mbox)\{)([^{}]*)\}")
+# Operators that the converter calls identifiers: without their spacing they stick to what is beside them.
+_OPERATOR = re.compile("<mi>([±¬~⟺⟂⧵•⟨⟩;:])</mi>")
 
 _MATH_TAGS = frozenset(
     [
@@ -104,7 +106,8 @@ _MATH_ATTRIBUTES = frozenset(
         "notation",
     ]
 )
-_ATTRIBUTES = {tag: set(_MATH_ATTRIBUTES) for tag in _MATH_TAGS} | {"ol": {"start"}}
+# No other size: a card must not move its parts over the rest of the page.
+_ATTRIBUTES = {tag: set(_MATH_ATTRIBUTES) for tag in _MATH_TAGS} | {"mspace": {"width"}, "ol": {"start"}}
 
 
 def render_markdown(text: str) -> str:
@@ -113,7 +116,12 @@ def render_markdown(text: str) -> str:
         rendered = _markdown().render(text)
     except RecursionError:
         raise ValueError("the text is nested too deeply to be shown") from None
-    return nh3.clean(rendered, tags=set(_TEXT_TAGS | _MATH_TAGS), attributes=_ATTRIBUTES, link_rel=None).strip()
+    cleaned = nh3.clean(rendered, tags=set(_TEXT_TAGS | _MATH_TAGS), attributes=_ATTRIBUTES, link_rel=None)
+    return _OPERATOR.sub(_as_operator, cleaned).strip()
+
+
+def _as_operator(identifier: re.Match[str]) -> str:
+    return f"<mo>{identifier[1].replace('~', '∼')}</mo>"
 
 
 def is_readable(html: str) -> bool:

@@ -31,6 +31,9 @@ def test_markdown_becomes_html(text: str, html: str) -> None:
         ("$x^2$", "<msup><mi>x</mi><mn>2</mn></msup>"),
         ("$$\\frac{a}{b}$$", "<mfrac>"),
         (r"$\text{a<b&c}$", "a&lt;b&amp;c"),
+        (r"$a \pm b$", "<mi>a</mi><mo>±</mo><mi>b</mi>"),
+        (r"$a \sim b$", "<mi>a</mi><mo>∼</mo><mi>b</mi>"),
+        (r"$a\,b$", '<mi>a</mi><mspace width="0.167em"></mspace><mi>b</mi>'),
         ("$" + "x+" * FORMULA_LENGTH_MAX + "x$", "<code>x+x+"),
     ],
 )
