@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 from uuid import uuid4
 
 from playwright.sync_api import Browser, Frame, Locator, Page, expect
 
 from tests.browser.console import Console
+from tests.oauth.live import LiveBrowser, live_app
 from tests.server import LiveServer
 
 RATINGS = ("Again", "Hard", "Good", "Easy")
@@ -33,6 +35,11 @@ class Learner:
     key: str
     cards: dict[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def browser(self) -> LiveBrowser:
+        """The browser in which they are signed in."""
+        return LiveBrowser(self.server, self.email)
+
     def sql(self, text: str) -> dict[str, Any]:
         """The data of one SQL statement that must succeed."""
         word = "query" if text.startswith("SELECT") else "execute"
@@ -55,10 +62,14 @@ class Learner:
         """Choose a language, as in the settings."""
         self.console.evaluate(f"User.objects.filter(email={self.email!r}).update(locale={locale!r})")
 
-    def allow(self, **choice: bool) -> None:
-        """Choose what the app may do, as in the settings."""
-        user = f"User.objects.get(email={self.email!r})"
-        self.console.evaluate(f"ReviewAppChoice.objects.update_or_create(user={user}, defaults={choice!r})")
+    def allow(self, **choice: str) -> None:
+        """Save the settings page of the app with these boxes ticked: `enabled`, `may_rate`."""
+        path = "/settings/apps/"
+        assert self.browser.press(path, self.browser.get(path), **choice).status_code == 303
+
+    def read_only_token(self) -> str:
+        """The access token of a client that they allowed to read."""
+        return self.browser.connect(live_app(self.server), asked={"scope": "flashcards:read"}).access
 
     def expire(self, model: str) -> None:
         """Let the time of their `CandidateSnapshot` or `ReviewSession` be over."""

@@ -103,13 +103,37 @@ def test_ratings_switched_off_during_a_round_disable_the_buttons_and_name_the_pa
     chat: Chat, learner: Learner
 ) -> None:
     chat.button("Show answer").click()
-    learner.allow(may_rate=False)
+    learner.allow(enabled="on")
     chat.button("Good").click()
     expect(chat.notes).to_contain_text("Saving ratings from this card is switched off")
     expect(chat.button("Good")).to_be_disabled()
     chat.button("Open settings").click()
     chat.page.wait_for_function("chat.links.length")
     assert chat.read("links") == [f"{learner.server.url}/settings/apps/"]
+
+
+def test_an_app_that_is_switched_off_during_a_round_says_so(chat: Chat, learner: Learner) -> None:
+    chat.button("Show answer").click()
+    learner.allow()
+    chat.button("Good").click()
+    expect(chat.notes).to_contain_text("Saving ratings from this card is switched off")
+    expect(chat.button("Open settings")).to_be_visible()
+
+
+def test_a_connection_that_may_only_read_opens_the_round_with_disabled_buttons(
+    open_chat: OpenChat, learner: Learner
+) -> None:
+    chat = open_chat(key=learner.read_only_token())
+    chat.launch()
+    expect(chat.notes).to_have_text("This connection may only read, so ratings are off.")
+    chat.button("Show answer").click()
+    expect(chat.button("Good")).to_be_disabled()
+    expect(chat.button("Open settings")).to_have_count(0)
+    for front in ("Chile", "Bolivia"):
+        chat.button("Next card").click()
+        expect(chat.front).to_have_text(front)
+    chat.page.evaluate("chat.remount()")
+    expect(chat.front).to_have_text("Bolivia")
 
 
 def test_a_host_without_tools_shows_the_cards_and_why_nothing_is_saved(open_chat: OpenChat) -> None:
@@ -124,7 +148,7 @@ def test_a_host_without_tools_shows_the_cards_and_why_nothing_is_saved(open_chat
 
 
 def test_ratings_switched_off_open_the_round_with_disabled_buttons(open_chat: OpenChat, learner: Learner) -> None:
-    learner.allow(may_rate=False)
+    learner.allow(enabled="on")
     chat = open_chat()
     chat.launch()
     expect(chat.notes).to_contain_text("Saving ratings from this card is switched off")
