@@ -137,13 +137,6 @@ class Chat:
         """Let the next calls of the page go wrong as host.js says."""
         self.page.evaluate("faults => { chat.faults = faults; }", list(faults))
 
-    def act(self, action: str, **arguments: Any) -> dict[str, Any]:
-        """What the server answers when the page's tool is called in its session behind its back."""
-        session_id = self.read("result.structuredContent.data.sessionId")
-        sent = {"action": action, "sessionId": session_id, **arguments}
-        answer: dict[str, Any] = self.page.evaluate("args => chat.model('flashcard_review_app_action', args)", sent)
-        return answer
-
     @property
     def frame(self) -> Frame:
         """The document of the page itself."""

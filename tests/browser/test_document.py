@@ -15,7 +15,7 @@ def test_it_is_one_document_below_its_limit() -> None:
 
 
 def test_it_refers_to_nothing_outside() -> None:
-    page = review_page()
+    page = re.sub(r"'sha256-[^']+'", "", review_page())
     assert re.findall(r"https?:|//\w|url\(|@import|\bsrc=|\bhref=", page) == []
 
 

@@ -112,6 +112,15 @@ def test_ratings_switched_off_during_a_round_disable_the_buttons_and_name_the_pa
     assert chat.read("links") == [f"{learner.server.url}/settings/apps/"]
 
 
+def test_a_host_that_opens_no_links_gets_the_address_of_the_settings(open_chat: OpenChat, learner: Learner) -> None:
+    learner.allow(enabled="on")
+    chat = open_chat(without=["openLinks"])
+    chat.launch()
+    chat.button("Open settings").click()
+    expect(chat.notes).to_have_text(f"{learner.server.url}/settings/apps/")
+    expect(chat.button("Open settings")).to_be_focused()
+
+
 def test_an_app_that_is_switched_off_during_a_round_says_so(chat: Chat, learner: Learner) -> None:
     chat.button("Show answer").click()
     learner.allow()

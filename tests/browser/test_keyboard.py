@@ -59,7 +59,8 @@ def test_a_key_that_is_held_down_rates_one_card(focused: Chat, learner: Learner,
     expect(focused.button("Good")).to_be_focused()
     for _ in range(5):
         focused.page.keyboard.down(key)
-    focused.page.keyboard.up(key) if key == "Space" else None  # which presses a button when it is let go
+    if key == "Space":
+        focused.page.keyboard.up(key)  # it presses a button when it is let go
     expect(focused.front).to_have_text("Chile")
     for _ in range(5):
         focused.page.keyboard.down(key)
@@ -102,7 +103,6 @@ def test_the_focus_is_not_taken_when_the_page_loads(chat: Chat) -> None:
 def test_the_focus_stays_in_the_chat_when_the_learner_went_there(chat: Chat) -> None:
     chat.button("Show answer").click()
     chat.page.evaluate("document.querySelector('main').after(document.createElement('input'))")
-    chat.page.evaluate("chat.page.slow = true")
     chat.frame.evaluate("setTimeout(() => document.querySelector('.Good').click(), 300)")
     chat.page.locator("input").focus()
     expect(chat.front).to_have_text("Chile")

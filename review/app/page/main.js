@@ -217,8 +217,10 @@ function undoFailed(refusal) {
   focusFirst(".retry", ".skip");
 }
 
-function settings() {
-  host.openLink(state.round.settingsUrl).catch(() => {});
+async function settings() {
+  const { settingsUrl } = state.round;
+  const opened = capabilities.openLinks && (await host.openLink(settingsUrl).catch(() => null));
+  if (!opened || opened.isError) note(settingsUrl);
 }
 
 /** One message, once: after it was tried, the text can only be copied. */
@@ -241,9 +243,13 @@ async function ask() {
 }
 
 async function copy(area) {
-  const note = say((await copyFrom(area)) ? "copied" : "notCopied");
-  screen.querySelector(".notes").replaceWith(notesPart([note]));
-  announce(note);
+  note(say((await copyFrom(area)) ? "copied" : "notCopied"));
+}
+
+/** Say `text` under the buttons and leave the rest of the screen, and the focus, as they are. */
+function note(text) {
+  screen.querySelector(".notes").replaceWith(notesPart([text]));
+  announce(text);
 }
 
 // --- Keyboard
