@@ -110,3 +110,4 @@ def test_a_result_that_comes_twice_changes_nothing(chat: Chat) -> None:
     chat.page.evaluate("chat.bridge.sendToolResult(chat.result)")
     chat.page.wait_for_timeout(200)
     expect(chat.back).to_have_text("Santiago")
+    assert [call["action"] for call in chat.read("calls")] == ["state", "review_card"]

@@ -117,7 +117,7 @@ def test_the_last_rating_can_be_taken_back_from_the_summary(chat: Chat) -> None:
 
 
 def test_a_double_click_on_show_answer_rates_nothing(chat: Chat) -> None:
-    chat.button("Show answer").dblclick()
+    chat.button("Show answer").dblclick(position={"x": 80, "y": 30})
     expect(chat.back).to_have_text("Lima")
     chat.page.wait_for_timeout(200)
     assert chat.saved_ratings() == []
@@ -125,8 +125,13 @@ def test_a_double_click_on_show_answer_rates_nothing(chat: Chat) -> None:
 
 def test_a_double_click_on_a_rating_stores_one_and_leaves_the_next_answer_hidden(chat: Chat, learner: Learner) -> None:
     chat.button("Show answer").click()
-    chat.button("Good").dblclick()
+    box = chat.button("Good").bounding_box()
+    assert box
+    x, y = box["x"] + 20, box["y"] + 20
+    chat.page.mouse.click(x, y)
     expect(chat.front).to_have_text("Chile")
+    chat.page.mouse.down(click_count=2)  # by now "Show answer" is there
+    chat.page.mouse.up(click_count=2)
     chat.page.wait_for_timeout(200)
     expect(chat.back).to_have_count(0)
     assert learner.reviews() == [("Peru", 2)]
