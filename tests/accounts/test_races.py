@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from ipaddress import IPv6Address
 from threading import Barrier
 from typing import Any
 from uuid import uuid4
@@ -46,7 +47,7 @@ class Newcomer:
     def __init__(self, server: LiveServer) -> None:
         self.server = server
         self.email = f"{uuid4().hex}@example.com"
-        self.forwarded = {"X-Forwarded-For": f"client-{uuid4().hex[:12]}"}
+        self.forwarded = {"X-Forwarded-For": str(IPv6Address(uuid4().int))}
 
     def send_code(self, email: str = "") -> Answered:
         body = {"email": email or self.email}
