@@ -6,7 +6,7 @@ import pytest
 
 from tests.agent import Agent
 from tests.app.host import ERAS, host_of
-from tests.mcp.door import Door
+from tests.mcp_bridge.door import Door
 
 
 @pytest.fixture(params=ERAS)

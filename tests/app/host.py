@@ -7,7 +7,7 @@ from typing import Any
 
 from flashcards.models import Card
 from tests.agent import Agent
-from tests.mcp.door import APP_CAPABILITIES, MODERN_VERSION, Door
+from tests.mcp_bridge.door import APP_CAPABILITIES, MODERN_VERSION, Door
 
 LEGACY_VERSION = "2025-06-18"
 ERAS = (LEGACY_VERSION, MODERN_VERSION)

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from tests.app.host import Round
-from tests.mcp.door import APP_CAPABILITIES, MODERN_VERSION, Door
+from tests.mcp_bridge.door import APP_CAPABILITIES, MODERN_VERSION, Door
 from tests.server import LiveServer
 
 

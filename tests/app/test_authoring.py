@@ -10,7 +10,7 @@ import pytest
 from flashcards.models import Card, CardTag, new_metadata
 from tests.agent import Agent
 from tests.factories import LONG_AGO, make_card, make_deck
-from tests.mcp.door import Door, door_of
+from tests.mcp_bridge.door import Door, door_of
 
 MARKDOWN = "# Capitals\n\n## France\n\nParis\n\n## Japan\n\n- Tokyo\n- once Kyoto\n"
 

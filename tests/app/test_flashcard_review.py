@@ -11,7 +11,7 @@ from flashcards.models import Card
 from review.models import ReviewEvent
 from tests.agent import Agent
 from tests.factories import make_card
-from tests.mcp.door import Door, door_of
+from tests.mcp_bridge.door import Door, door_of
 
 
 @pytest.fixture

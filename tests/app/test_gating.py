@@ -11,8 +11,8 @@ from flashcards.models import Workspace
 from tests.agent import Agent
 from tests.app.host import APP_TOOLS, ERAS, LEGACY_VERSION, PAGE_URI, due_cards, host_of, open_session
 from tests.factories import make_card
-from tests.mcp.door import APP_CAPABILITIES, MODERN_VERSION, Door, door_of
-from tests.mcp.test_tools import TOOLS, validator_of
+from tests.mcp_bridge.door import APP_CAPABILITIES, MODERN_VERSION, Door, door_of
+from tests.mcp_bridge.test_tools import TOOLS, validator_of
 from tests.test_card_contract import states_it
 
 EXTENSION = "io.modelcontextprotocol/ui"

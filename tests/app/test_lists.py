@@ -15,7 +15,7 @@ from review.app.rendering import render_markdown
 from tests.agent import Agent
 from tests.app.host import due_cards
 from tests.factories import LONG_AGO, make_card, make_deck, make_workspace
-from tests.mcp.door import Door, door_of
+from tests.mcp_bridge.door import Door, door_of
 
 SCHEDULING = {"cardId", "dueAt", "state", "reps", "lapses", "lastReviewedAt"}
 

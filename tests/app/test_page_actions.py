@@ -19,8 +19,8 @@ from review.services import undo_review
 from tests.agent import Agent
 from tests.app.host import APP_TOOLS, Round, host_of, open_round
 from tests.factories import make_api_key, make_card
-from tests.mcp.door import Door
-from tests.mcp.test_scopes import token_of
+from tests.mcp_bridge.door import Door
+from tests.mcp_bridge.test_scopes import token_of
 from tests.review.rows import drop_schedule_constraints, restore_schedule_constraints
 
 ACTIONS = ("review_card", "skip", "undo", "state")

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from tests.app.host import APP_TOOLS, PAGE_URI
-from tests.mcp.test_tools import TOOLS
+from tests.mcp_bridge.test_tools import TOOLS
 from tests.server import LiveServer
 
 pytestmark = pytest.mark.server

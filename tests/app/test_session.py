@@ -21,8 +21,8 @@ from review.models import ReviewEvent
 from tests.agent import Agent
 from tests.app.host import PAGE_URI, due_cards, host_of, open_round, open_session
 from tests.factories import LONG_AGO, make_api_key, make_card, make_deck
-from tests.mcp.door import Door
-from tests.mcp.test_scopes import token_of
+from tests.mcp_bridge.door import Door
+from tests.mcp_bridge.test_scopes import token_of
 
 HAND_OFF = {
     "en": "The review is open. Please finish this round in the card.",

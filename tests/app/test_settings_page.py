@@ -12,8 +12,8 @@ from tests.agent import Agent
 from tests.app.host import due_cards, host_of, open_round, open_session
 from tests.app.test_gating import ASKED, assert_told_nothing, names
 from tests.factories import make_card
-from tests.mcp.door import Door, door_of
-from tests.mcp.test_tools import TOOLS
+from tests.mcp_bridge.door import Door, door_of
+from tests.mcp_bridge.test_tools import TOOLS
 from tests.oauth.app import Browser
 from tests.oauth.test_consent import text_of
 

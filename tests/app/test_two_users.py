@@ -13,7 +13,7 @@ from review.models import ReviewEvent
 from tests.agent import Agent
 from tests.app.host import Round, due_cards, host_of, open_round
 from tests.factories import make_card, make_deck
-from tests.mcp.door import Door
+from tests.mcp_bridge.door import Door
 
 TOOL = "flashcard_review_app_action"
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Browser
 
-from tests.mcp.test_node_clients import MODULES, packages
+from tests.mcp_bridge.test_node_clients import MODULES, packages
 from tests.oauth.chromium import running_chromium, sign_in
 from tests.server import LiveServer
 

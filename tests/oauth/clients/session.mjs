@@ -1,5 +1,5 @@
 // What both TypeScript clients share: a browser that the test plays, a callback on this device, and the report.
-// The packages are those of tests/mcp/node; NODE_MODULES says where they are.
+// The packages are those of tests/mcp_bridge/node; NODE_MODULES says where they are.
 
 import { createServer } from 'node:http';
 import { once } from 'node:events';

@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.models import ApiKey
 from tests.agent import Agent
-from tests.mcp.door import Door, door_of
+from tests.mcp_bridge.door import Door, door_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 CHALLENGE = (

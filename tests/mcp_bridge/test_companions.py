@@ -16,8 +16,8 @@ from mcp_bridge.operations import TOPICS
 from mcp_bridge.protocol import SERVER_NAME, SERVER_VERSION
 from tests.agent import Agent
 from tests.factories import make_card
-from tests.mcp.door import Door
-from tests.mcp.test_tools import TABLE, TOOLS
+from tests.mcp_bridge.door import Door
+from tests.mcp_bridge.test_tools import TABLE, TOOLS
 
 SKILLS = sorted((ROOT / "skills").glob("*/SKILL.md"))
 CONNECTOR = ROOT / "docs/mcp-connector.md"

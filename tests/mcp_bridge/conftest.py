@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.agent import Agent
-from tests.mcp.door import MODERN_VERSION, Door, door_of
+from tests.mcp_bridge.door import MODERN_VERSION, Door, door_of
 
 
 @pytest.fixture(params=["2025-06-18", MODERN_VERSION])

@@ -9,7 +9,7 @@ import pytest
 from django.core import signing
 
 from tests.agent import Agent
-from tests.mcp.door import APP_CAPABILITIES, HANDSHAKE_VERSIONS, MODERN_VERSION, VERSIONS, Door, door_of
+from tests.mcp_bridge.door import APP_CAPABILITIES, HANDSHAKE_VERSIONS, MODERN_VERSION, VERSIONS, Door, door_of
 
 META = "io.modelcontextprotocol"
 
@@ -144,6 +144,13 @@ def test_a_resource_that_does_not_exist_says_so(door: Door, uri: str) -> None:
     assert error["code"] == (-32602 if door.is_modern else -32002)
     assert error["message"] == "Resource not found"
     assert uri.startswith(error["data"]["uri"])
+
+
+@pytest.mark.parametrize("sign", ["\n", "\u202e", "\u200b", "\ud800"])
+def test_what_a_client_names_is_repeated_without_signs_that_disturb_the_reader(door: Door, sign: str) -> None:
+    shown = sign.encode("unicode_escape").decode()
+    assert door.refusal("resources/read", {"uri": f"a{sign}b"})["data"]["uri"] == f"a{shown}b"
+    assert door.refusal("tools/call", {"name": f"a{sign}b"})["message"] == f"Unknown tool: a{shown}b"
 
 
 # --- Handshake revisions

@@ -10,7 +10,7 @@ import pytest
 
 from tests.agent import Agent
 from tests.factories import make_card
-from tests.mcp.door import Door
+from tests.mcp_bridge.door import Door
 
 Counter = Callable[[int], AbstractContextManager[Any]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError
 
-from tests.mcp.door import Door
+from tests.mcp_bridge.door import Door
 from tests.ops.test_outage import Cuttable, cuttable
 
 __all__ = ["cuttable"]

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from tests.agent import Agent
 from tests.factories import make_card, make_deck, make_workspace
-from tests.mcp.door import Door, door_of
+from tests.mcp_bridge.door import Door, door_of
 
 READ = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False}
 DESTRUCTIVE = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False}

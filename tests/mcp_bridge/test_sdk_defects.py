@@ -7,7 +7,7 @@ from mcp_types import Implementation as Info
 from mcp_types import InitializeResult, ServerCapabilities
 
 from mcp_bridge.protocol import wire_result
-from tests.mcp.door import HANDSHAKE_VERSIONS, Door
+from tests.mcp_bridge.door import HANDSHAKE_VERSIONS, Door
 
 EXTENSIONS = {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}
 

@@ -13,7 +13,7 @@ from django.core import signing
 from flashcards.request_log import JsonFormatter, TextFormatter
 from tests.agent import Agent
 from tests.factories import make_card
-from tests.mcp.door import APP_CAPABILITIES, CLIENT_INFO, MODERN_VERSION, Door, door_of
+from tests.mcp_bridge.door import APP_CAPABILITIES, CLIENT_INFO, MODERN_VERSION, Door, door_of
 
 FIELDS = {
     "user",

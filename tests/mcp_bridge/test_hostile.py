@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.agent import Agent
-from tests.mcp.door import MODERN_VERSION, Door, door_of
-from tests.mcp.test_tools import TOOLS, arguments_of
+from tests.mcp_bridge.door import MODERN_VERSION, Door, door_of
+from tests.mcp_bridge.test_tools import TOOLS, arguments_of
 
 DEEP = json.loads("[" * 900 + "]" * 900)
 HOSTILE = [

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from tests.mcp.test_tools import TOOLS
+from tests.mcp_bridge.test_tools import TOOLS
 from tests.server import LiveServer
 
 pytestmark = pytest.mark.server

@@ -11,7 +11,7 @@ from flashcards.settings import *  # noqa: F403
 from flashcards.settings import DATA_DIR
 from flashcards.settings import MIDDLEWARE as SERVED
 
-MIDDLEWARE = ["tests.mcp.conformance_settings.InjectBearer", *SERVED]
+MIDDLEWARE = ["tests.mcp_bridge.conformance.settings.InjectBearer", *SERVED]
 
 
 class InjectBearer:
@@ -19,7 +19,7 @@ class InjectBearer:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         # Not before: the settings are read before there are apps.
-        from tests.mcp.conformance_fixtures import mount
+        from tests.mcp_bridge.conformance.fixtures import mount
 
         self.get_response = get_response
         mount()

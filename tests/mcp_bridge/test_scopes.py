@@ -16,8 +16,8 @@ from flashcards.models import Card
 from flashcards.operation import Scope
 from tests.agent import Agent
 from tests.factories import make_card, make_workspace
-from tests.mcp.door import MODERN_VERSION, Door
-from tests.mcp.test_tools import A_UUID, TOOLS, arguments_of
+from tests.mcp_bridge.door import MODERN_VERSION, Door
+from tests.mcp_bridge.test_tools import A_UUID, TOOLS, arguments_of
 
 RESOURCE = "http://localhost:8000/mcp"
 WRITERS = ("sql_execute", "submit_review")
