@@ -71,3 +71,10 @@ def _with_gunicorn(logging_settings: dict[str, Any]) -> dict[str, Any]:
 
 
 logconfig_dict = _with_gunicorn(settings.LOGGING)
+
+
+def post_worker_init(_worker: Any) -> None:
+    """Gunicorn's hook: a worker is ready to serve."""
+    from flashcards.management.upkeep import start_upkeep  # noqa: PLC0415  there are no models before the application
+
+    start_upkeep()

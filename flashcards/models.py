@@ -386,3 +386,16 @@ class DeckTag(models.Model):
 
     def __str__(self) -> str:
         return self.tag
+
+
+class Upkeep(models.Model):
+    """When a task that the service does by itself was last begun, so that of many processes one does it."""
+
+    task = models.CharField(max_length=40, primary_key=True)
+    began_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "upkeep"
+
+    def __str__(self) -> str:
+        return self.task
