@@ -1,32 +1,56 @@
-"""Django's own refusals, and the server's: the envelope on the REST API's addresses, a page everywhere else."""
+"""Django's own refusals, and the server's: as the address answers its errors, the envelope or a page."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import cast
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
 from django.views import defaults
 
 from flashcards.api import error_response, is_agent_path, not_found
-from flashcards.errors import InternalError, InvalidRequest
+from flashcards.errors import AppError, InternalError, InvalidRequest
 from flashcards.outcome import as_app_error
 from flashcards.request_log import RequestLog
+
+Renderer = Callable[[AppError], HttpResponse]
+
+
+def _renderer(request: HttpRequest) -> Renderer | None:
+    """How programs are answered here: as the view says in `error_response`, else by the envelope; None for a page."""
+    default = error_response if is_agent_path(request) else None
+    try:
+        view = resolve(request.path_info).func
+    except Resolver404:
+        return default
+    renderer: Renderer | None = getattr(view, "error_response", default)
+    return renderer
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400: a host that is not ours, or input that Django itself found hostile."""
-    if not is_agent_path(request):
+    renderer = _renderer(request)
+    if renderer is None:
         return defaults.bad_request(request, exception)
-    return error_response(InvalidRequest("The request is malformed."))
+    return renderer(_as_invalid(exception))
+
+
+def _as_invalid(exception: Exception) -> InvalidRequest:
+    if isinstance(exception, DisallowedHost):
+        return InvalidRequest("The Host header does not name this service; use the address that it is published under.")
+    return InvalidRequest("The request is malformed.")
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403."""
-    if not is_agent_path(request):
+    renderer = _renderer(request)
+    if renderer is None:
         return defaults.permission_denied(request, exception)
-    return error_response(as_app_error(exception))
+    return renderer(as_app_error(exception))
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -38,8 +62,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """500, or what the exception that Django is handling means (503 when the database is away); it is logged."""
     raised = sys.exc_info()[1]
     error = as_app_error(raised) if isinstance(raised, Exception) else InternalError("Something went wrong.")
-    if is_agent_path(request):
-        return error_response(error)
+    renderer = _renderer(request)
+    if renderer is not None:
+        return renderer(error)
     page = defaults.server_error(request)
     page.status_code = error.status
     for name, value in error.headers.items():

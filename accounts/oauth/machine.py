@@ -31,14 +31,24 @@ def machine_address(*methods: str, cache_control: str = "no-store") -> Callable[
         @wraps(view)
         def answer(request: HttpRequest) -> HttpResponse:
             response = _preflight(methods) if request.method == "OPTIONS" else _outcome(view, request, methods)
-            response["Access-Control-Allow-Origin"] = "*"
-            response["Access-Control-Expose-Headers"] = CORS_EXPOSE_HEADERS
-            response["Cache-Control"] = cache_control if response.status_code < 400 else "no-store"
-            return response
+            return _for_any_origin(response, cache_control if response.status_code < 400 else "no-store")
 
+        answer.error_response = _error_response  # type: ignore[attr-defined]  # read by flashcards.framework_errors
         return csrf_exempt(answer)
 
     return decorate
+
+
+def _for_any_origin(response: HttpResponse, cache_control: str) -> HttpResponse:
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Access-Control-Expose-Headers"] = CORS_EXPOSE_HEADERS
+    response["Cache-Control"] = cache_control
+    return response
+
+
+def _error_response(error: AppError) -> HttpResponse:
+    """What Django refused before the view was called, as the view answers it."""
+    return _for_any_origin(_refusal_response(_as_refusal(error)), "no-store")
 
 
 def _preflight(methods: tuple[str, ...]) -> HttpResponse:

@@ -94,6 +94,17 @@ def test_errors_can_be_read_from_any_origin_too(client, db, path):
     assert answer.json()["error"]
 
 
+@pytest.mark.parametrize("path", MACHINE_PATHS)
+def test_a_host_that_is_not_ours_is_refused_in_json_to_any_origin(client, caplog, path):
+    answer = client.get(path, headers={"host": "s3cret.example"})
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "invalid_request"
+    assert "Host header" in answer.json()["error_description"]
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    assert answer["Cache-Control"] == "no-store"
+    assert "s3cret" not in answer.content.decode() + caplog.text
+
+
 def test_a_forged_host_or_proxy_header_changes_no_address(client, settings):
     settings.ALLOWED_HOSTS = ["*"]
     honest = client.get(SERVER_PATHS[0]).content
