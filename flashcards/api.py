@@ -6,9 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
-from ipaddress import ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import IO, Any, cast
 
 from django.conf import settings
@@ -43,14 +43,15 @@ class Route:
 
 
 def answer(outcome: Reply | AppError, *, status: int = HTTPStatus.OK) -> Answer:
-    """The REST envelope of an outcome."""
-    return render(
+    """The REST envelope of an outcome; no cache may keep it, as it is one caller's and may hold a new key."""
+    rendered = render(
         outcome,
         surface=Surface.REST,
         discovery_url=f"{settings.PUBLIC_API_BASE_URL}/v1/",
         request_id=request_id(),
         status=status,
     )
+    return replace(rendered, headers={**rendered.headers, "Cache-Control": "no-store"})
 
 
 def error_response(error: AppError) -> HttpResponse:
@@ -212,25 +213,28 @@ def _refused(name: str, code: str, reason: str) -> InvalidRequest:
 def client_address(request: HttpRequest | Request) -> str:
     """The address that limits count by: X-Forwarded-For as far as TRUSTED_PROXY_COUNT says, else the peer's.
 
-    However a proxy spells an address, with a port or as IPv4 in IPv6, it is one and counts as one.
+    However a proxy spells an address, with a port or as IPv4 in IPv6, it is one and counts as one. One customer has a
+    whole /64 of IPv6 (RFC 6177), so there the network counts: `2001:db8::/64`.
     """
-    peer = request.META.get("REMOTE_ADDR") or "unknown"
+    peer = str(request.META.get("REMOTE_ADDR") or "unknown")
     proxies: int = settings.TRUSTED_PROXY_COUNT
     hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
-    return (_bare_address(hops[-proxies]) if 0 < proxies <= len(hops) else None) or str(peer)
+    return (_counted_address(hops[-proxies]) if 0 < proxies <= len(hops) else None) or _counted_address(peer) or peer
 
 
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
 
 
-def _bare_address(hop: str) -> str | None:
-    """The IP address in `hop` in its one spelling, without the port that some proxies add; None when it has none."""
+def _counted_address(hop: str) -> str | None:
+    """The IPv4 address or IPv6 network in `hop`, without the port that some proxies add; None when it has none."""
     with_port = _WITH_PORT.fullmatch(hop)
     try:
         address = ip_address((with_port[1] or with_port[2]) if with_port else hop)
     except ValueError:
         return None
-    return str(getattr(address, "ipv4_mapped", None) or address)[:64]
+    if isinstance(address, IPv6Address):
+        return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))
+    return str(address)
 
 
 def exception_handler(error: Exception, _context: Mapping[str, Any]) -> Response:
@@ -267,4 +271,4 @@ def not_found(request: HttpRequest) -> HttpResponse:
     """The 404 of an unknown REST address; it names the one without a last slash where that exists."""
     bare = request.path.rstrip("/")
     meant = f" Did you mean {bare}?" if bare != request.path and is_valid_path(bare) else ""
-    return error_response(NotFound(f"There is nothing at {request.path[:120]}.{meant}"))
+    return error_response(NotFound(f"There is nothing at {printable(request.path[:120])}.{meant}"))

@@ -54,8 +54,11 @@ def error_classes(root: type[AppError] = AppError) -> Iterator[type[AppError]]:
 
 
 def printable(text: str) -> str:
-    r"""`text` of a client as an answer may repeat it: what UTF-8 cannot carry stands as `\ud800`."""
-    return text.encode(errors="backslashreplace").decode()
+    r"""`text` of a client as an answer may repeat it: what has no shape of its own stands as its escape.
+
+    Line breaks, signs that turn the direction of writing, invisible ones and lone surrogates: `\n`, `\u202e`, `\ud800`.
+    """
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def validation_issue(path: str, code: str, message: str) -> dict[str, str]:

@@ -112,7 +112,6 @@ def test_parallel_sends_mail_an_address_three_times(newcomer):
     assert len(newcomer.mails()) == 3
     assert set(outcomes(answers)) <= {"ok", "RATE_LIMITED"}
     assert all("Retry-After" in answer.headers for answer in answers if answer.status == 429)
-    assert newcomer.send_code().status == 429  # the eleventh from this network address
 
 
 def test_parallel_sends_from_one_network_address_stop_at_ten(newcomer):
