@@ -162,7 +162,6 @@ def _links() -> dict[str, str]:
     return {
         "self": f"{settings.PUBLIC_API_BASE_URL}/v1/",
         "openapi": f"{settings.PUBLIC_API_BASE_URL}/v1/openapi.json",
-        "documentation": f"{settings.PUBLIC_BASE_URL}/docs/api/",
         "home": f"{settings.PUBLIC_BASE_URL}/",
     }
 
