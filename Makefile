@@ -7,7 +7,7 @@ DEVELOPMENT := $(VENV)/development.stamp
 PORT ?= 8000
 # Test processes: one a core.
 WORKERS ?= auto
-PACKAGES := flashcards accounts review sqlgate mcp_bridge tests
+PACKAGES := flashcards accounts review sqlgate mcp_bridge bench tests
 # The first Python that is new enough; PYTHON_BASE=… names another.
 PYTHON_BASE ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.14 python; do \
 	$$name -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$name && break; done)

@@ -1,120 +1,85 @@
-"""Show how the database answers the statements of the benchmark: every statement sent, its plan, the best time of 25.
+"""What the database is asked by the requests of the benchmark, and how it finds the answer: `python -m bench.plans`.
 
-    DATABASE_URL=… python bench/plans.py PARAMS.json WORKSPACE_ID
-
-PARAMS.json gives the values to fill in (an id, two tags, words, a phrase, an offset). Run on a loaded and analysed
-database; the writes are rolled back. Prints Markdown: docs/plans.md is this output for both databases.
+Runs on the data that `make bench` left; what the writes change is rolled back. Prints Markdown: for each operation the
+statements on cards that its request sends, from their FROM on, each with the database's plan.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import os
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-from uuid import UUID
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "flashcards.settings")
 
 import django
-
-django.setup()
-
 from django.db import connection, transaction
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from flashcards.models import Workspace
-from review.queue import next_card
-from sqlgate import gateway
+from bench.dataset import Facts, write_archive
+from bench.serving import EMAIL, Failed, Site
+from bench.workload import WORK, Values, Work, values_of
+from flashcards.configuration import ROOT
 
-READS = {
-    "q1 one card by id": "SELECT * FROM cards WHERE card_id = '{point_id}'",
-    "q2 any of two tags, newest 20": "SELECT card_id, front_text, back_text, tags, created_at FROM cards "
-    "WHERE tags OVERLAP ('{tag_a}', '{tag_b}') ORDER BY created_at DESC LIMIT 20",
-    "q3 a word on 2.5 % of the cards": "SELECT card_id, front_text, back_text, tags FROM cards "
-    "WHERE front_text LIKE '%{word}%' OR back_text LIKE '%{word}%' ORDER BY created_at DESC LIMIT 20",
-    "q3r a rare word": "SELECT card_id, front_text, back_text, tags FROM cards "
-    "WHERE front_text LIKE '%{rare_word}%' OR back_text LIKE '%{rare_word}%' ORDER BY created_at DESC LIMIT 20",
-    "q4 a phrase": "SELECT card_id, front_text, back_text, tags FROM cards WHERE MATCH('{phrase}') "
-    "ORDER BY created_at DESC LIMIT 20",
-    "q5 cards by tag": "SELECT tag, COUNT(*) AS n FROM cards UNNEST tags AS tag GROUP BY tag ORDER BY n DESC LIMIT 100",
-    "q6 how many are due": "SELECT COUNT(*) AS n FROM cards WHERE due_at <= NOW()",
-    "q7 a page far down": "SELECT card_id, front_text, back_text, tags, due_at FROM cards "
-    "ORDER BY created_at DESC, card_id ASC LIMIT 20 OFFSET {offset}",
-}
-WRITES = {
-    "q9 change one card": "UPDATE cards SET back_text = 'bench' WHERE card_id = '{point_id}'",
-    "q10 change 100 cards": "UPDATE cards SET back_text = 'bench' WHERE tags OVERLAP ('{tag_bulk}')",
-}
-
-
-def values(path: Path) -> dict[str, Any]:
-    params = json.loads(path.read_text())
-    tag_a, tag_b = params["tags_q2"]
-    return {**params, "point_id": params["point_ids"][7], "tag_a": tag_a, "tag_b": tag_b}
-
-
-def work(params: dict[str, Any], workspace_id: UUID) -> Iterator[tuple[str, Callable[[], object]]]:
-    for title, text in READS.items():
-        sql = text.format(**params)
-        yield title, lambda sql=sql: gateway.query(sql, workspace_id=workspace_id, now=timezone.now())
-    for title, text in WRITES.items():
-        sql = text.format(**params)
-        yield title, lambda sql=sql: undone(lambda: gateway.execute(sql, workspace_id=workspace_id, now=timezone.now()))
-    workspace = Workspace.objects.get(pk=workspace_id)
-    yield "q11 the next card", lambda: next_card(workspace, now=timezone.now())
-
-
-def undone(action: Callable[[], object]) -> None:
-    with transaction.atomic():
-        action()
-        transaction.set_rollback(True)
-
-
-def plan_of(sql: str) -> list[str]:
-    explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)" if postgresql() else "EXPLAIN QUERY PLAN"
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"{explain} {sql}")
-        rows = [str(row[-1]) for row in cursor.fetchall()]
-        transaction.set_rollback(True)
-    return [row[:200] for row in rows]
-
-
-def postgresql() -> bool:
-    return connection.vendor == "postgresql"
-
-
-def milliseconds(action: Callable[[], object], times: int = 25) -> float:
-    spent = []
-    for _ in range(times):
-        start = time.perf_counter()
-        action()
-        spent.append((time.perf_counter() - start) * 1000)
-    return min(spent)
+# Rows of other tables are a caller's key, workspace and selection, which cost the same for every request.
+TABLE = "flashcards_card"
+LINE_LENGTH_MAX = 240
 
 
 def main() -> None:
-    params, workspace_id = values(Path(sys.argv[1])), UUID(sys.argv[2])
-    print(f"## {'PostgreSQL' if postgresql() else 'SQLite'}\n")
-    for title, action in work(params, workspace_id):
-        action()
-        best = milliseconds(action)
-        with CaptureQueriesContext(connection) as captured:
-            action()
-        print(f"### {title}: {best:.1f} ms\n")
-        for query in captured.captured_queries:
-            sql = query["sql"]
-            if sql.split(None, 1)[0] not in ("SELECT", "UPDATE"):
-                continue
-            print("```")
-            print(sql.partition(" FROM ")[2][:300] or sql[:300])
-            print(*(f"    {line}" for line in plan_of(sql)), sep="\n")
-            print("```\n")
+    """Print the plans of every operation on the data of one size."""
+    parser = argparse.ArgumentParser(prog="bench.plans", description=__doc__)
+    parser.add_argument("size", type=int, nargs="?", default=100_000, help="default: %(default)s")
+    parser.add_argument("--folder", type=Path, default=ROOT / "var" / "bench", help="as for `make bench`")
+    parser.add_argument("--database", default="", metavar="URL", help="as for `make bench`")
+    options = parser.parse_args()
+    engine = options.database.split(":")[0] or "sqlite"
+    site = Site(options.folder / f"{engine}-{options.size}", options.database)
+    key = site.manage("create_api_key", "--email", EMAIL, "--label", "plans").strip()
+    os.environ.update(site.environment, DJANGO_SETTINGS_MODULE="flashcards.settings")
+    django.setup()
+
+    facts = facts_of(options.size)
+    print(f"## {connection.settings_dict['ENGINE'].rpartition('.')[2]}, {options.size:,} cards")
+    for work in WORK:
+        statements = statements_of(work, next(values_of(facts)), facts, key)
+        if statements:
+            print(f"\n### {work.name}: {work.title}")
+        for sql in statements:
+            print(f"\n```\n{shortened(sql)}", *(f"    {line}" for line in plan_of(sql)), "```", sep="\n")
+
+
+def facts_of(size: int) -> Facts:
+    """What is known of the data; it is the same whenever it is invented."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        return write_archive(nowhere, size=size, now=datetime.now(UTC))
+
+
+def statements_of(work: Work, values: Values, facts: Facts, key: str) -> list[str]:
+    """The statements on cards that one request sends, undone; raises Failed when its answer is wrong."""
+    client = Client(headers={"authorization": f"ApiKey {key}", "host": "localhost"})
+    with transaction.atomic(), CaptureQueriesContext(connection) as captured:
+        answer = client.post(work.path, work.body(values), content_type="application/json")
+        transaction.set_rollback(True)
+    if answer.status_code != 200 or not work.is_right(answer.json()["data"], facts):
+        raise Failed(f"{work.name} got a wrong answer: {answer.status_code} {answer.content[:300].decode()}")
+    sent = dict.fromkeys(query["sql"] for query in captured.captured_queries)
+    return [sql for sql in sent if TABLE in sql and sql.startswith(("SELECT", "UPDATE", "DELETE", "WITH"))]
+
+
+def shortened(sql: str) -> str:
+    """The statement from its FROM or, if it changes rows, its table on."""
+    return (sql.partition(" FROM ")[2] if sql.startswith("SELECT") else sql)[:LINE_LENGTH_MAX]
+
+
+def plan_of(sql: str) -> Iterator[str]:
+    """The lines of the database's plan."""
+    explain = "EXPLAIN (COSTS OFF)" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{explain} {sql}")
+        for row in cursor.fetchall():
+            yield str(row[-1])[:LINE_LENGTH_MAX]
 
 
 if __name__ == "__main__":
