@@ -2,8 +2,9 @@
 
     python -m tests.sqlgate.fuzz [--count 200000] [--seed 1]
 
-Runs against the configured database, inside a transaction that is rolled back. Whatever is not a success or a refusal
-of the dialect's own is a crash and is printed. Exit status 0 without crashes.
+Runs against the configured database, inside a transaction that is rolled back. Whatever is neither a success nor a 400
+or 413 in the dialect's own words is a crash. Exit status 0 without a crash, a text that takes over a second of CPU, and
+memory that grows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,27 @@ PIECES = [
     *("\x00", "\ud800", "\u200b", "\ufeff", "猫", "🙂", "’", "\n", "\t", "\u00a0", "x" * 300, "(" * 20, "NOT " * 30),
 ]
 
+WILD = "'%w%w%w%w%x'"
+HEAVY = [
+    "SELECT name FROM decks WHERE " + "(" * 5000 + "name = 'x'" + ")" * 5000,
+    "SELECT name FROM decks WHERE name = '" + "x" * 1_000_000 + "'",
+    "SELECT front_text FROM cards WHERE " + " OR ".join(["reps = 1"] * 5000),
+    "; ".join(f"SELECT front_text FROM cards WHERE back_text LIKE '{number:02d}{'w%' * 950}'" for number in range(50)),
+    "; ".join(["SELECT COUNT(*) FROM cards WHERE front_text ILIKE " + WILD] * 50),
+    f"SELECT front_text FROM cards WHERE back_text LIKE {WILD} OR back_text ILIKE {WILD} OR front_text LIKE {WILD}",
+    "SELECT front_text FROM cards WHERE back_text LIKE '" + "%w_" * 600 + "x'",
+    "UPDATE cards SET back_text = '" + "w" * 90_000 + "' WHERE back_text LIKE " + WILD,
+    "SELECT front_text FROM cards WHERE card_id IN (" + ", ".join(["'x'"] * 5000) + ")",
+    "INSERT INTO cards (front_text, back_text) VALUES " + ", ".join(["('a', 'b')"] * 500),
+    "SELECT name FROM decks WHERE " + "NOT " * 5000 + "name = 'x'",
+    "/*" * 20_000 + "SELECT" + "*/" * 20_000,
+]
+# Texts so long that a card of them is a worst case for a pattern.
+LONG_CARDS = 5
+LONG_TEXT = "w" * 2000
+CPU_SECONDS_MAX = 1.0
+MEMORY_GROWTH_MB_MAX = 64.0
+
 
 @dataclass
 class Report:
@@ -58,6 +81,14 @@ class Report:
     outcomes: Counter[str] = field(default_factory=Counter)
     crashes: list[str] = field(default_factory=list)
     slowest: list[tuple[float, str]] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[str]:
+        """Crashes, texts that took too long, and memory that grew."""
+        slow = [f"SLOW {seconds:.2f} s {text[:200]!r}" for seconds, text in self.slowest if seconds > CPU_SECONDS_MAX]
+        grown = self.memory[-1] - self.memory[0] > MEMORY_GROWTH_MB_MAX
+        return [*self.crashes, *slow, *([f"MEMORY grew: {self.memory}"] if grown else [])]
 
     def note(self, outcome: str, seconds: float, text: str) -> None:
         self.outcomes[outcome] += 1
@@ -66,8 +97,7 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{count:8} {outcome}" for outcome, count in self.outcomes.most_common()]
         lines += [f"worst CPU {seconds * 1000:.1f} ms: {text[:100]!r}" for seconds, text in self.slowest]
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        lines.append(f"peak memory of the process {peak:.0f} MB")
+        lines.append(f"memory {self.memory[0]:.0f} MB after the first tenth, {self.memory[-1]:.0f} MB at the end")
         return "\n".join([*self.crashes[:20], *lines, f"{self.outcomes.total()} texts, {len(self.crashes)} crashes"])
 
 
@@ -81,8 +111,10 @@ class Mutator:
         self.known = [case["sql"] for case in document["cases"] if "sql" in case]
 
     def text(self) -> str:
-        """One text."""
+        """One text; one in a hundred is made to hurt before it is mutated."""
         rng = self.rng
+        if rng.random() < 0.01:
+            return self._signs(rng.choice(HEAVY))
         source = rng.choice([lambda: rng.choice(self.known), self.maker.read, self.maker.write])()
         for _ in range(rng.choice([1, 1, 1, 2, 4])):
             source = rng.choice([self._words, self._signs, self._splice])(source)
@@ -114,7 +146,7 @@ class Mutator:
         return text[: self.rng.randrange(len(text) + 1)] + joiner + other[self.rng.randrange(len(other) + 1) :]
 
 
-def run(texts: list[str], workspace_id: UUID, report: Report) -> None:
+def run(texts: Iterable[str], workspace_id: UUID, report: Report) -> None:
     """Send each text to the side that its first word asks for; what it writes is undone."""
     from django.db import transaction
 
@@ -140,6 +172,8 @@ def run(texts: list[str], workspace_id: UUID, report: Report) -> None:
 
 def checked(error: Any, text: str, report: Report) -> str:
     """The reason of a refusal; one that says less than it should counts as a crash."""
+    if error.status not in (400, 413):
+        report.crashes.append(f"STATUS {error.status} {error.message[:300]!r} {text[:200]!r}")
     issues = error.details.get("validationIssues")
     if not issues:
         return str(error.code)
@@ -158,6 +192,12 @@ def message_of(error: Any) -> str:
     return error.message.partition(":")[0].lower() if "'" not in error.message else ""
 
 
+def resident_megabytes() -> float:
+    """What this process holds in memory now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
 def load(archive: dict[str, Any]) -> UUID:
     """The workspace of an archive that was just imported."""
     from django.core.management import call_command
@@ -174,12 +214,16 @@ def fuzz(*, count: int, seed: int) -> Report:
     from django.db import transaction
 
     archive = make_archive(seed, cards=25)
+    for card in archive["cards"][:LONG_CARDS]:
+        card |= {"front_text": LONG_TEXT, "back_text": LONG_TEXT}
     mutator, report = Mutator(archive, seed), Report()
     with transaction.atomic():
         workspace_id = load(archive)
         run(["SELECT front_text FROM cards WHERE MATCH('Ü')"], workspace_id, Report())
-        for start in range(0, count, 1000):
-            run([mutator.text() for _ in range(min(1000, count - start))], workspace_id, report)
+        share = max(1, count // 10)
+        for start in range(0, count, share):
+            run((mutator.text() for _ in range(min(share, count - start))), workspace_id, report)
+            report.memory.append(resident_megabytes())
         transaction.set_rollback(True)
     return report
 
@@ -195,7 +239,8 @@ def main() -> int:
     django.setup()
     report = fuzz(count=options.count, seed=options.seed)
     sys.stdout.write(f"{report}\n")
-    return 1 if report.crashes else 0
+    sys.stdout.writelines(f"{fault}\n" for fault in report.faults)
+    return 1 if report.faults else 0
 
 
 if __name__ == "__main__":
