@@ -11,8 +11,10 @@ from itertools import islice
 import pytest
 from django.utils import timezone
 
+from bench.bare import QUERIES
 from bench.dataset import NOTHING_DUE_WITHIN, TAG_OF_A_HUNDRED, Facts, write_archive
-from bench.workload import CLEAN_UP, WORK, values_of
+from bench.plans import plan_of, statements_of
+from bench.workload import CLEAN_UP, PAGE, WORK, values_of
 from review.archive import import_archive
 from tests.agent import Agent
 
@@ -64,3 +66,22 @@ def test_every_operation_gets_the_answer_that_the_data_holds(alice: Agent, loade
             if work.leaves:
                 cleaned = alice.sql(CLEAN_UP, loaded.workspace_id)
                 assert cleaned.data["affectedCount"] == 100
+
+
+def test_the_yardstick_finds_what_the_data_holds(alice: Agent, loaded: Facts):
+    values = next(values_of(loaded))
+    found = {work.name: QUERIES[work.name](values) for work in WORK}
+    assert found["q6"] == loaded.due
+    counts = {name: len(found[name]) for name in ("q1", "q2", "q3", "q3r", "q4", "q5", "q7")}
+    expected = {"q2": loaded.two_tags, "q3": loaded.common, "q3r": loaded.rare, "q4": loaded.phrase, "q7": PAGE}
+    assert counts == {"q1": 1, "q5": 100} | {name: min(PAGE, count) for name, count in expected.items()}
+    assert (found["q8"], found["q9"], found["q10"], bool(found["q11"])) == (100, 1, 100, True)
+
+
+def test_the_statements_behind_each_request_are_shown_with_their_plans(alice: Agent, loaded: Facts):
+    values = next(values_of(loaded))
+    for work in WORK[1:]:
+        statements = statements_of(work, values, loaded, alice.key)
+        assert statements, work.name
+        assert all(list(plan_of(sql)) for sql in statements)
+    assert alice.sql("SELECT COUNT(*) AS n FROM cards", loaded.workspace_id).data["rows"] == [{"n": SIZE}]
