@@ -24,7 +24,7 @@ from flashcards.configuration import ROOT
 
 # Rows of other tables are a caller's key, workspace and selection, which cost the same for every request.
 TABLE = "flashcards_card"
-LINE_LENGTH_MAX = 240
+LINE_LENGTH_MAX = 160
 
 
 def main() -> None:
@@ -41,9 +41,9 @@ def main() -> None:
     django.setup()
 
     facts = facts_of(options.size)
-    print(f"## {connection.settings_dict['ENGINE'].rpartition('.')[2]}, {options.size:,} cards")
+    print(f"## {connection.display_name}, {options.size:,} cards")
     for work in WORK:
-        statements = statements_of(work, next(values_of(facts)), facts, key)
+        statements = statements_of(work, next(values_of(facts)), key)
         if statements:
             print(f"\n### {work.name}: {work.title}")
         for sql in statements:
@@ -56,14 +56,14 @@ def facts_of(size: int) -> Facts:
         return write_archive(nowhere, size=size, now=datetime.now(UTC))
 
 
-def statements_of(work: Work, values: Values, facts: Facts, key: str) -> list[str]:
-    """The statements on cards that one request sends, undone; raises Failed when its answer is wrong."""
+def statements_of(work: Work, values: Values, key: str) -> list[str]:
+    """The statements on cards that one request sends, undone; raises Failed when it is refused."""
     client = Client(headers={"authorization": f"ApiKey {key}", "host": "localhost"})
     with transaction.atomic(), CaptureQueriesContext(connection) as captured:
         answer = client.post(work.path, work.body(values), content_type="application/json")
         transaction.set_rollback(True)
-    if answer.status_code != 200 or not work.is_right(answer.json()["data"], facts):
-        raise Failed(f"{work.name} got a wrong answer: {answer.status_code} {answer.content[:300].decode()}")
+    if answer.status_code != 200:
+        raise Failed(f"{work.name} was refused: {answer.status_code} {answer.content[:300].decode()}")
     sent = dict.fromkeys(query["sql"] for query in captured.captured_queries)
     return [sql for sql in sent if TABLE in sql and sql.startswith(("SELECT", "UPDATE", "DELETE", "WITH"))]
 

@@ -81,7 +81,7 @@ def test_the_yardstick_finds_what_the_data_holds(alice: Agent, loaded: Facts):
 def test_the_statements_behind_each_request_are_shown_with_their_plans(alice: Agent, loaded: Facts):
     values = next(values_of(loaded))
     for work in WORK[1:]:
-        statements = statements_of(work, values, loaded, alice.key)
+        statements = statements_of(work, values, alice.key)
         assert statements, work.name
         assert all(list(plan_of(sql)) for sql in statements)
     assert alice.sql("SELECT COUNT(*) AS n FROM cards", loaded.workspace_id).data["rows"] == [{"n": SIZE}]
