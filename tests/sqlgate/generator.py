@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from flashcards.content import is_blank
+
 START = datetime(2025, 1, 1, 8, tzinfo=UTC)
 NOW = datetime(2025, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 WORDS = [
@@ -287,7 +289,8 @@ class StatementMaker:
 
     def _predicate(self) -> str:
         if self.table in ("cards", "decks") and self.rng.random() < 0.12:
-            return f"MATCH({quote(self._fragment() or 'x')})"
+            phrase = self._fragment()
+            return f"MATCH({quote('x' if is_blank(phrase) else phrase)})"
         if self.table == "cards" and self.rng.random() < 0.06:
             return f"IN_DECK({quote(self.rng.choice(self._live_decks())['deck_id'])})"
         name = self.element if self.element and self.rng.random() < 0.3 else self._any(list(self.columns))
