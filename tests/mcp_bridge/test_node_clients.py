@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,7 +18,7 @@ import pytest
 
 from tests.mcp_bridge.test_tools import TOOLS
 from tests.node_packages import installed_packages
-from tests.server import LiveServer
+from tests.server import LiveServer, running_server
 
 pytestmark = [
     pytest.mark.server,
@@ -77,6 +78,47 @@ def test_a_typescript_client_studies_a_card(server: LiveServer, key: str, progra
     assert seen["resources"] == []
     assert seen["unknownTool"]["code"] == -32602
     assert seen["unknownResource"]["message"].endswith("Resource not found")
+
+
+UI = "io.modelcontextprotocol/ui"
+PAGE = "ui://flashcards/review-v1.html"
+PROGRAMS = [("sdk_1.mjs", ""), ("client_2.mjs", "2026-07-28"), ("client_2.mjs", "legacy")]
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    """A server with two processes, either of which may get each request."""
+    with running_server(tmp_path_factory.mktemp("workers"), WEB_CONCURRENCY="2") as running:
+        yield running
+
+
+def looked_for_apps(workers: LiveServer, program: str, mode: str, extensions: dict[str, Any]) -> dict[str, Any]:
+    """What a client finds that declares these extensions."""
+    key = workers.create_api_key(f"node-{uuid4().hex}@example.com")
+    ran = run("node", program, f"{workers.url}/mcp", key, mode, json.dumps(extensions))
+    assert ran.returncode == 0, ran.stderr
+    seen: dict[str, Any] = json.loads(ran.stdout)
+    return seen
+
+
+@pytest.mark.parametrize(("program", "mode"), PROGRAMS)
+def test_a_typescript_host_of_apps_finds_the_review_app(workers: LiveServer, program: str, mode: str) -> None:
+    seen = looked_for_apps(workers, program, mode, {UI: {"mimeTypes": ["text/html;profile=mcp-app"]}})
+    assert seen["tools"] == [*TOOLS, "flashcard", "flashcard_review_session", "flashcard_review_app_action"]
+    assert (seen["page"], seen["resources"], seen["read"]) == (PAGE, [PAGE], None)
+    assert set(seen["extensions"]) == {UI}
+
+
+@pytest.mark.parametrize("declared", [{}, {"mimeTypes": ["text/html"]}])
+@pytest.mark.parametrize(("program", "mode"), PROGRAMS)
+def test_a_typescript_client_that_shows_no_apps_is_told_of_none(
+    workers: LiveServer, program: str, mode: str, declared: dict[str, Any]
+) -> None:
+    seen = looked_for_apps(workers, program, mode, {UI: declared})
+    assert seen["tools"] == list(TOOLS)
+    assert (seen["page"], seen["resources"], seen["extensions"]) == (None, [], None)
+    assert seen["read"]["message"].endswith("Resource not found")
+    assert (seen["call"]["code"], "Unknown tool" in seen["call"]["message"]) == (-32602, True)
 
 
 # --- Inspector

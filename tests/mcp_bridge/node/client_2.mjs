@@ -1,12 +1,13 @@
 // The TypeScript SDK that speaks 2026-07-28, in the mode that the test names.
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { clientInfo, mode, refusalOf, report, requestInit, study, url } from './journey.mjs';
+import { capabilities, clientInfo, extensions, lookForApps, mode, refusalOf, report, requestInit, study, url } from './journey.mjs';
 
 const pinned = mode === 'auto' || mode === 'legacy' ? mode : { pin: mode };
-const client = new Client(clientInfo, { versionNegotiation: { mode: pinned } });
+const client = new Client(clientInfo, { capabilities, versionNegotiation: { mode: pinned } });
 const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit });
 await client.connect(transport);
+if (extensions) report(await lookForApps(client));
 const { tools } = await client.listTools();
 const seen = {
     server: client.getServerVersion()?.name,

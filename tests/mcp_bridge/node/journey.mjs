@@ -3,7 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 
-export const [, , url, key, mode] = process.argv;
+export const [, , url, key, mode, extensions] = process.argv;
+export const capabilities = extensions ? { extensions: JSON.parse(extensions) } : {};
 export const clientInfo = { name: 'node-journey', version: '1.0.0' };
 export const requestInit = { headers: { Authorization: `Bearer ${key}` } };
 
@@ -35,6 +36,21 @@ export async function study(call) {
         state: submitted.state,
         conflict: again.isError && again.structuredContent.error.code,
         left: (await data('next_review_card', { workspaceId, tags: [tag] })).card,
+    };
+}
+
+// What a host of review apps looks for; `client` has listTools, listResources, readResource and callTool of either SDK.
+export async function lookForApps(client) {
+    const launcher = 'flashcard_review_session';
+    const uri = 'ui://flashcards/review-v1.html';
+    const { tools } = await client.listTools();
+    return {
+        tools: tools.map((tool) => tool.name),
+        page: tools.find((tool) => tool.name === launcher)?._meta.ui.resourceUri ?? null,
+        resources: (await client.listResources()).resources.map((resource) => resource.uri),
+        extensions: client.getServerCapabilities().extensions ?? null,
+        read: await refusalOf(() => client.readResource({ uri })),
+        call: await refusalOf(() => client.callTool({ name: launcher, arguments: {} })),
     };
 }
 

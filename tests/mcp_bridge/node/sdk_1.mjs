@@ -2,11 +2,12 @@
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { clientInfo, refusalOf, report, requestInit, study, url } from './journey.mjs';
+import { capabilities, clientInfo, extensions, lookForApps, refusalOf, report, requestInit, study, url } from './journey.mjs';
 
-const client = new Client(clientInfo);
+const client = new Client(clientInfo, { capabilities });
 const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit });
 await client.connect(transport);
+if (extensions) report(await lookForApps(client));
 const { tools } = await client.listTools();
 const seen = {
     server: client.getServerVersion().name,
