@@ -79,7 +79,8 @@ class FlashcardParams(WorkspaceParams):
     markdown: str | None = Field(
         None,
         description="create_card: Markdown. Each top-level list item with nested items, or each heading with the "
-        "blocks under it, becomes one card: item or heading the front, what is under it the back. At most 100 cards.",
+        "blocks under it, becomes one card: item or heading the front, what is under it the back. At most 100 cards "
+        "and 400,000 characters.",
     )
     tags: Annotated[list[str], AfterValidator(clean_tags)] | None = Field(
         None, description="create_card: tags for all the cards."

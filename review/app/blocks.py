@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -16,9 +17,15 @@ from markdown_it.tree import SyntaxTreeNode
 from flashcards.content import ContentRefused, clean_back_text, clean_front_text
 
 CARDS_MAX = 100
+# Parsing takes up to 25 microseconds a character; 100 cards of honest size are far below this.
+MARKDOWN_LENGTH_MAX = 400_000
 FAULTS_MAX = 10
 QUOTE_LENGTH_MAX = 40
 TAB_STOP = 4
+
+_LISTS = ("bullet_list", "ordered_list")
+# What stands before code that is marked by its indent alone, where the indent would not say so any more.
+_NEEDS_A_FENCE = ("", *_LISTS)
 
 _LIST_MARKER = re.compile(r"[ \t]*(?:[-+*]|\d{1,9}[.)])")
 
@@ -55,7 +62,11 @@ def card_drafts(markdown: str) -> list[CardDraft]:
     A heading owns everything up to the next one of its level or higher. The shallowest headings are cards; a lone one
     that holds all others is a title and is skipped. Outside of headings each top-level list item is a card.
     """
-    lines = re.split(r"\r\n|\r|\n", markdown)
+    if len(markdown) > MARKDOWN_LENGTH_MAX:
+        message = f"The Markdown has {len(markdown):,} characters; at most {MARKDOWN_LENGTH_MAX:,} go in one call."
+        raise BlocksRefused([BlockFault(1, "too_long", message)])
+    # A file may begin with a byte order mark, which is no part of its first block.
+    lines = re.split(r"\r\n|\r|\n", markdown.removeprefix("\ufeff"))
     found = list(_blocks(lines))
     faults = [fault for block in found if (fault := _fault(block))]
     if not found:
@@ -93,64 +104,104 @@ def _parser() -> MarkdownIt:
 
 
 def _blocks(lines: list[str]) -> Iterator[CardDraft]:
-    nodes = [node for node in SyntaxTreeNode(_parser().parse("\n".join(lines))).children if node.type != "hr"]
+    nodes = SyntaxTreeNode(_parser().parse("\n".join(lines))).children
     levels = [_level(node) for node in nodes if node.type == "heading"]
     if len(levels) > 1 and levels.count(min(levels)) == 1 and levels[0] == min(levels):
         nodes = [node for node in nodes if _level(node) != levels[0]]
         levels = levels[1:]
     card_level = min(levels, default=0)
     starts = [index for index, node in enumerate(nodes) if node.type == "heading" and _level(node) == card_level]
-    before_headings = nodes[: starts[0]] if starts else nodes
-    for node in before_headings:
+    ends = [*starts, len(nodes)]
+    for node in nodes[: ends[0]]:
         yield from _outside_headings(node, lines)
-    ends = [*(_first_line(nodes[index]) for index in starts[1:]), len(lines)]
-    for index, end in zip(starts, ends, strict=False):
-        yield _section(nodes[index], end, lines)
+    for start, end in pairwise(ends):
+        yield _section(nodes[start], nodes[start + 1 : end], lines, end=_first_line(nodes, end, len(lines)))
 
 
 def _level(node: SyntaxTreeNode) -> int:
     return int(node.tag[1]) if node.type == "heading" else 0
 
 
-def _first_line(node: SyntaxTreeNode) -> int:
-    return node.map[0] if node.map else 0
-
-
 def _outside_headings(node: SyntaxTreeNode, lines: list[str]) -> Iterator[CardDraft]:
-    if node.type in ("bullet_list", "ordered_list"):
+    if node.type in _LISTS:
         for item in node.children:
             yield _list_item(item, lines)
-    else:
-        first, last = node.map or (0, 0)
+    elif node.type != "hr":
+        first, last = _lines_of(node)
         yield CardDraft(first + 1, "\n".join(lines[first:last]), "")
 
 
-def _section(heading: SyntaxTreeNode, end: int, lines: list[str]) -> CardDraft:
-    first, last = heading.map or (0, 0)
-    return CardDraft(first + 1, heading.children[0].content.strip(), _without_separators(lines[last:end]))
-
-
-def _without_separators(lines: list[str]) -> str:
+def _section(heading: SyntaxTreeNode, children: Sequence[SyntaxTreeNode], lines: list[str], *, end: int) -> CardDraft:
+    kept = len(children)
     # A rule before the next heading parts two cards and belongs to neither.
-    return re.sub(r"(\n\s*|\A\s*)([-*_])[ \t]*(\2[ \t]*){2,}\Z", "", _block_text(lines)).rstrip()
+    while kept and children[kept - 1].type == "hr":
+        kept -= 1
+    first, body = _lines_of(heading)
+    back = lines[body : _first_line(children, kept, end)]
+    return CardDraft(first + 1, heading.children[0].content.strip(), _joined(children[:kept], back, before=body))
 
 
 def _list_item(item: SyntaxTreeNode, lines: list[str]) -> CardDraft:
-    first, last = item.map or (0, 0)
+    first, last = _lines_of(item)
     column = _content_column(lines[first])
     own = _LIST_MARKER.sub("", lines[first], count=1).lstrip(" \t")
     text = [own, *(_dedented(line, column) for line in lines[first + 1 : last])]
-    front_end = (item.children[0].map[1] if item.children and item.children[0].map else first + 1) - first
-    back = text[front_end:]
-    # Nested blocks may stand up to three columns further in than they must; four would be code.
-    slack = min((len(line) - len(line.lstrip(" ")) for line in back if line.strip()), default=0)
-    return CardDraft(
-        first + 1, _block_text(text[:front_end]), _block_text([_dedented(line, min(slack, 3)) for line in back])
-    )
+    front, back = item.children[:1], item.children[1:]
+    end = _lines_of(front[0])[1] - first if front else 1
+    return CardDraft(first + 1, _joined(front, text[:end], before=first), _joined(back, text[end:], before=first + end))
 
 
-def _block_text(lines: list[str]) -> str:
-    return "\n".join(lines).strip("\n").rstrip()
+def _lines_of(node: SyntaxTreeNode) -> tuple[int, int]:
+    """The lines of a block, the last one excluded, counted from 0."""
+    assert node.map is not None, "the parser knows the lines of every block"  # noqa: S101
+    return node.map
+
+
+def _first_line(nodes: Sequence[SyntaxTreeNode], index: int, end: int) -> int:
+    """The line that the block at `index` begins in; behind the last block `end`."""
+    return _lines_of(nodes[index])[0] if index < len(nodes) else end
+
+
+def _joined(nodes: Sequence[SyntaxTreeNode], lines: list[str], *, before: int) -> str:
+    """The Markdown of blocks that follow each other in `lines`, each at the margin; `before` lines precede them.
+
+    What stands around the blocks, such as the targets of links, stays; without a block there is nothing.
+    """
+    if not nodes:
+        return ""
+    parts: list[str] = []
+    at, previous = 0, ""
+    for node in nodes:
+        first, last = (line - before for line in _lines_of(node))
+        parts += [*lines[at:first], *_at_margin(node, lines[first:last], previous=previous)]
+        at, previous = last, node.type
+    return "\n".join([*parts, *lines[at:]]).strip("\n").rstrip()
+
+
+def _at_margin(node: SyntaxTreeNode, lines: list[str], *, previous: str) -> list[str]:
+    """The lines of a block without its own indent, which is lost at the start of a text and misleads behind a list."""
+    match node.type:
+        case "code_block":
+            return lines if previous not in _NEEDS_A_FENCE else _fenced(node.content)
+        case "paragraph":
+            # How its other lines are indented means nothing, but beside a margin of their own it might.
+            return [lines[0].lstrip(" "), *lines[1:]]
+        case "bullet_list" | "ordered_list":
+            first, _ = _lines_of(node)
+            indent = min(_indent_of(lines[_lines_of(item)[0] - first]) for item in node.children)
+        case _:
+            indent = _indent_of(lines[0])
+    return [_dedented(line, indent) for line in lines]
+
+
+def _indent_of(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _fenced(code: str) -> list[str]:
+    longest = max(map(len, re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [fence, *code.rstrip("\n").split("\n"), fence]
 
 
 def _content_column(line: str) -> int:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from contextlib import suppress
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +30,19 @@ Cards = list[tuple[int, str, str]]
         ("- a\n\t- b\n\t\t- c", [(1, "a", "- b\n    - c")]),
         ("-   Wide\n    - x", [(1, "Wide", "- x")]),
         ("* q\r\n  * a\r\n", [(1, "q", "* a")]),
+        # What begins a text keeps its meaning though the indent around the text is lost.
+        ("# Q\n  - b\n  - c\n\ntext", [(1, "Q", "- b\n- c\n\ntext")]),
+        ("# Q\n   * b\n * c\n   - d", [(1, "Q", "* b\n* c\n  - d")]),
+        ("# Q\n  ```\n  x\n    y\n  ```", [(1, "Q", "```\nx\n  y\n```")]),
+        ("# Q\n\n    x = 1\n      y\n\ntext", [(1, "Q", "```\nx = 1\n  y\n```\n\ntext")]),
+        ("- Q\n\n      ```\n\n  text", [(1, "Q", "````\n```\n````\n\ntext")]),
+        ("-     code\n\n  back", [(1, "```\ncode\n```", "back")]),
+        ("- Q\n    - b\n\n    text", [(1, "Q", "- b\n\ntext")]),
+        # A rule parts two cards; what only looks like one belongs to its card.
+        ("# Q\nx\n\nPart\n---\n# R\ny", [(1, "Q", "x\n\nPart\n---"), (6, "R", "y")]),
+        ("# Q\n- x\n  ---\n# R\ny", [(1, "Q", "- x\n  ---"), (4, "R", "y")]),
+        ("# Q\n[l]: http://x\nsee [l]\n\n[m]: http://y\n\n---", [(1, "Q", "[l]: http://x\nsee [l]\n\n[m]: http://y")]),
+        ("\ufeff# Q\nx", [(1, "Q", "x")]),
     ],
 )
 def test_blocks_become_cards(markdown: str, cards: Cards) -> None:
@@ -42,6 +58,9 @@ def test_blocks_become_cards(markdown: str, cards: Cards) -> None:
         ("intro\n\n# A\nx\n# B\ny", 1, "block_without_children"),
         ("# A\n# B\nx", 1, "block_without_children"),
         ("# A\nx\n#\ny", 3, "blank"),
+        ("# A\n---\n***\n# B\ny", 1, "block_without_children"),
+        ("# A\n[l]: http://x\n# B\ny", 1, "block_without_children"),
+        ("# A\n" + "x" * 399_997, 1, "too_long"),
         ("- a\n  - b\x00", 1, "nul_character"),
         ("\n".join(f"- q{n}\n  - a" for n in range(101)), 201, "too_many_cards"),
         ("# " + "x" * 20_001 + "\nback", 1, "too_long"),
@@ -51,6 +70,23 @@ def test_a_block_that_makes_no_card_is_named_by_its_line(markdown: str, line: in
     with pytest.raises(BlocksRefused) as refused:
         card_drafts(markdown)
     assert (refused.value.faults[0].line, refused.value.faults[0].reason) == (line, reason)
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "# A\nx" + "\n" * 100_000 + "y",
+        "# A\nx\n" + "---\n" * 20_000 + "y",
+        "# A\nx\n---\n" * 10_000,
+        "- a\n" * 25_000,
+        "- a\n" + "  b\n" * 25_000,
+    ],
+)
+def test_the_time_grows_no_faster_than_the_text(markdown: str) -> None:
+    before = process_time()
+    with suppress(BlocksRefused):
+        card_drafts(markdown)
+    assert process_time() - before < 20
 
 
 def test_at_most_ten_faults_are_told() -> None:
