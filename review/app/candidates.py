@@ -42,7 +42,8 @@ def offer_candidates(cards: Sequence[Card], *, user: User, workspace: Workspace,
 def find_candidates(token: str, *, user: User, now: datetime) -> CandidateSnapshot:
     """What the token stands for; CandidateTokenInvalid where it is unknown, another user's, or over."""
     alive = CandidateSnapshot.objects.alive(user, now=now).select_related("workspace")
-    snapshot = alive.filter(token_hash=hash_secret(token)).first()
+    # No token of ours has other signs, and a lone surrogate has no hash.
+    snapshot = alive.filter(token_hash=hash_secret(token)).first() if token.isascii() else None
     if snapshot is None:
         raise CandidateTokenInvalid("The candidateToken is unknown or its ten minutes are over.")
     return snapshot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -15,13 +15,16 @@ from django.db.models.functions import JSONObject
 from flashcards.envelope import instant_or_none
 from flashcards.folded_text import FoldText
 from flashcards.models import Card, CardQuerySet, CardTag, Deck, DeckTag, Workspace
-from review.app.rendering import is_readable, render_markdown
+from review.app.rendering import as_it_stands, is_readable, render_markdown
 from review.queue import due_counts, new_cards, queue
 from review.selection import EVERY_CARD, Selection
 
 # A list stops before it grows past what a client can take in; its first card is shown whatever its length.
 LIST_CHARACTERS_MAX = 200_000
-UNREADABLE_ROUNDS_MAX = 5
+# A hostile text takes up to 30 microseconds a character to render; the cards of an honest round are far below this.
+RENDERED_CHARACTERS_MAX = 200_000
+CANDIDATE_ROUNDS_MAX = 20
+CANDIDATES_A_ROUND_MIN = 100
 
 
 class ListFilter(StrEnum):
@@ -64,16 +67,26 @@ def page_of_cards(
 
 def page_of_candidates(workspace: Workspace, *, limit: int, now: datetime, without: Iterable[UUID] = ()) -> CardPage:
     """The first `limit` cards of the queue that have a readable prompt, some left out."""
-    found: list[Card] = []
-    seen = set(without)
-    for _ in range(UNREADABLE_ROUNDS_MAX):
-        asked = limit + 1 - len(found)
-        batch = queue(workspace, now=now, limit=asked, without=seen)
-        found += [card for card in batch if readable_prompt(card) is not None]
-        seen.update(card.card_id for card in batch)
-        if len(found) > limit or len(batch) < asked:
-            break
-    return _fitting(found, limit=limit, answers=False)
+    renderer, found = Renderer(), list[Card]()
+    for card in _queued(workspace, now=now, at_once=limit + 1, without=without):
+        if card is None or len(found) == limit or not renderer.has_room_for(card.front_text):
+            return CardPage(found, has_more=True)
+        if renderer.readable_prompt(card) is not None:
+            found.append(card)
+    return CardPage(found, has_more=False)
+
+
+def _queued(workspace: Workspace, *, now: datetime, at_once: int, without: Iterable[UUID]) -> Iterator[Card | None]:
+    """The cards of the queue, read some at a time; None in the end when there may be still more."""
+    handled = set(without)
+    for _ in range(CANDIDATE_ROUNDS_MAX):
+        batch = queue(workspace, now=now, limit=at_once, without=handled)
+        yield from batch
+        if len(batch) < at_once:
+            return
+        handled.update(card.card_id for card in batch)
+        at_once = max(at_once, CANDIDATES_A_ROUND_MIN)
+    yield None
 
 
 def page_of_chosen(workspace: Workspace, card_ids: Sequence[UUID], *, limit: int, offset: int) -> CardPage:
@@ -96,10 +109,10 @@ def missing_ids(workspace: Workspace, card_ids: Sequence[UUID]) -> list[str]:
     return [str(card_id) for card_id in dict.fromkeys(card_ids) if card_id not in known]
 
 
-def _fitting(found: Sequence[Card], *, limit: int, answers: bool = True) -> CardPage:
+def _fitting(found: Sequence[Card], *, limit: int) -> CardPage:
     room, fitting = LIST_CHARACTERS_MAX, 0
     for card in found[:limit]:
-        room -= len(card.front_text) + (len(card.back_text) if answers else 0)
+        room -= len(card.front_text) + len(card.back_text)
         if fitting and room < 0:
             break
         fitting += 1
@@ -114,10 +127,29 @@ def rendered(text: str) -> str | None:
         return None
 
 
-def readable_prompt(card: Card) -> str | None:
-    """The front as HTML; None where it shows nothing to read."""
-    html = rendered(card.front_text)
-    return html if html is not None and is_readable(html) else None
+class Renderer:
+    """Renders texts of one answer: so many characters of them in all that no answer takes the server long."""
+
+    def __init__(self) -> None:
+        self._room = RENDERED_CHARACTERS_MAX
+
+    def has_room_for(self, text: str) -> bool:
+        """Whether `text` may still be rendered."""
+        return len(text) <= self._room
+
+    def html_of(self, text: str) -> str | None:
+        """`text` as HTML that is safe to insert; None where it cannot be rendered, or not any more."""
+        if not self.has_room_for(text):
+            return None
+        self._room -= len(text)
+        return rendered(text)
+
+    def readable_prompt(self, card: Card) -> str | None:
+        """The front as HTML, as it stands where there is no room left; None where it shows nothing to read."""
+        if not self.has_room_for(card.front_text):
+            return as_it_stands(card.front_text)
+        html = self.html_of(card.front_text)
+        return html if html is not None and is_readable(html) else None
 
 
 def candidate_data(card: Card) -> dict[str, Any]:

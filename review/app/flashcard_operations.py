@@ -179,7 +179,8 @@ def _list_candidates(call: Call[Principal], workspace: Workspace, params: Flashc
     data = _listed(workspace, page, scope="all", which=ListFilter.DUE, show=candidate_data)
     data |= counts_data(workspace, EVERY_CARD, now=now)
     if not page.cards:
-        return Reply(data | {"candidateToken": None, "expiresAt": None, "guidance": _NOTHING_DUE}, _NOTHING_DUE)
+        guidance = _NOTHING_READABLE if page.has_more else _NOTHING_DUE
+        return Reply(data | {"candidateToken": None, "expiresAt": None, "guidance": guidance}, guidance)
     offer = offer_candidates(page.cards, user=call.principal.user, workspace=workspace, now=now)
     guided = {"candidateToken": offer.token, "expiresAt": instant(offer.expires_at), "guidance": CANDIDATE_RULES}
     return Reply(data | guided, CANDIDATE_RULES)
@@ -271,6 +272,10 @@ _ACTIONS: Mapping[str, Callable[[Call[Principal], Workspace, FlashcardParams], R
 }
 
 _NOTHING_DUE = "Nothing is due and no card is new. Tell the learner that they are done for now."
+_NOTHING_READABLE = (
+    "None of the first cards of the queue has anything to read on its front, so the review app cannot show them. Tell "
+    "the learner; reviewing in the chat with next_review_card works all the same."
+)
 _NOTHING_LISTED = "No card is in this list. Tell the learner so, or list with another scope or filter."
 _REVIEW_LISTED = (
     "To review, ask one card at a time: show its front alone, wait for the learner's attempt, compare the meaning with "

@@ -124,6 +124,12 @@ def _as_operator(identifier: re.Match[str]) -> str:
     return f"<mo>{identifier[1].replace('~', '∼')}</mo>"
 
 
+def as_it_stands(text: str) -> str:
+    """`text` as a sanitised HTML fragment that shows its characters and line breaks, and no Markdown."""
+    lines = "<br>\n".join(escape(text, quote=False).split("\n"))
+    return f"<p>{lines}</p>"
+
+
 def is_readable(html: str) -> bool:
     """Whether a rendered text shows anything: a character, a formula, or the text of a picture."""
     shown = _ShownText()

@@ -13,7 +13,7 @@ from accounts.workspaces import owned_workspaces
 from flashcards.models import Card, Workspace
 from flashcards.outcome import committed
 from review.app.candidates import find_candidates
-from review.app.card_lists import readable_prompt, rendered
+from review.app.card_lists import Renderer
 from review.app.errors import ReviewSessionCardNotFound, ReviewSessionEmpty, ReviewSessionNotFound
 from review.app.models import ReviewSession, ReviewSessionCard
 from review.errors import CardScheduleInvalid, ReviewStale
@@ -34,7 +34,7 @@ class Omitted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OpenedCard:
-    """A card of a session as it was opened; `back_html` is None where the text cannot be rendered."""
+    """A card of a session as it was opened; `back_html` is None where the text is shown as it stands."""
 
     card: Card
     review_id: UUID
@@ -66,7 +66,8 @@ def open_session(token: str, card_ids: Sequence[UUID], *, user: User, now: datet
     snapshot = find_candidates(token, user=user, now=now)
     wanted = list(dict.fromkeys(card_ids))
     offered = [card_id for card_id in wanted if str(card_id) in snapshot.card_ids]
-    cards, fronts, omitted = _readable(offered, user=user, workspace=snapshot.workspace)
+    renderer = Renderer()
+    cards, fronts, omitted = _readable(offered, user=user, workspace=snapshot.workspace, renderer=renderer)
     omitted |= {card_id: Omitted.NOT_IN_CANDIDATES for card_id in wanted if card_id not in set(offered)}
     omitted = {card_id: omitted[card_id] for card_id in wanted if card_id in omitted}
     if not cards:
@@ -79,7 +80,7 @@ def open_session(token: str, card_ids: Sequence[UUID], *, user: User, now: datet
             card=card,
             review_id=entry.review_id,
             front_html=fronts[card.card_id],
-            back_html=rendered(card.back_text),
+            back_html=renderer.html_of(card.back_text),
             intervals=_intervals(card, workspace=snapshot.workspace, now=now),
         )
         for card, entry in zip(cards, entries, strict=True)
@@ -88,12 +89,12 @@ def open_session(token: str, card_ids: Sequence[UUID], *, user: User, now: datet
 
 
 def _readable(
-    card_ids: Sequence[UUID], *, user: User, workspace: Workspace
+    card_ids: Sequence[UUID], *, user: User, workspace: Workspace, renderer: Renderer
 ) -> tuple[list[Card], dict[UUID, str], dict[UUID, Omitted]]:
     """The cards to open, the HTML of their prompts, and those of the ids that cannot be opened."""
     mine = owned_workspaces(user).filter(pk=workspace.pk)
     found = Card.objects.in_workspace(workspace).live().filter(workspace__in=mine).in_bulk(list(card_ids))
-    fronts = {card_id: readable_prompt(card) for card_id, card in found.items()}
+    fronts = {card_id: renderer.readable_prompt(found[card_id]) for card_id in card_ids if card_id in found}
     readable = {card_id: html for card_id, html in fronts.items() if html is not None}
     omitted = {
         card_id: Omitted.CONTENT_UNAVAILABLE if card_id in found else Omitted.UNAVAILABLE

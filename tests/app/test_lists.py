@@ -309,6 +309,31 @@ def test_unreadable_cards_do_not_hide_the_readable_ones_behind_them(alice: Agent
     assert (fronts(data), data["hasMore"]) == (["behind"], False)
 
 
+def test_many_unreadable_cards_hide_nothing_either(alice: Agent, modern_host: Door) -> None:
+    markdown = "".join(f"- ![](picture-{n}.png)\n  - back\n" for n in range(100))
+    for _ in range(4):
+        modern_host.data("flashcard", action="create_card", markdown=markdown)
+    modern_host.data("flashcard", action="create_card", markdown="- behind\n  - back")
+    data = due_cards(modern_host, limit=4)
+    assert (fronts(data), data["hasMore"]) == (["behind"], False)
+
+
+def test_a_list_of_candidates_ends_before_it_grows_past_what_a_client_takes(alice: Agent, modern_host: Door) -> None:
+    for _ in range(12):
+        make_card(alice.workspace, front_text="word " * 3_999)
+    data = due_cards(modern_host)
+    assert (len(data["cards"]), data["hasMore"]) == (10, True)
+
+
+def test_a_queue_that_begins_with_too_much_to_look_through_is_not_called_empty(alice: Agent, modern_host: Door) -> None:
+    for _ in range(11):
+        make_card(alice.workspace, front_text="[a]: https://example.com/" + "x" * 19_000)
+    make_card(alice.workspace, front_text="behind", created_at=LONG_AGO + timedelta(days=1))
+    data = due_cards(modern_host)
+    assert (data["cards"], data["hasMore"], data["candidateToken"]) == ([], True, None)
+    assert "next_review_card" in data["guidance"]
+
+
 def test_a_prompt_that_cannot_be_rendered_is_no_candidate(
     alice: Agent, modern_host: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:

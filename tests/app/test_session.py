@@ -91,7 +91,7 @@ def test_unknown_expired_and_foreign_tokens_get_the_same_error(alice: Agent, bob
     foreign = due_cards(host_of(bob))["candidateToken"]
     expired = due_cards(host)["candidateToken"]
     CandidateSnapshot.objects.filter(user=alice.user).update(expires_at=timezone.now())
-    tokens = [foreign, expired, "", "x", "é", "x" * 100_000, expired[:-1], f" {expired}"]
+    tokens = [foreign, expired, "", "x", "é", "\ud800", "x" * 100_000, expired[:-1], f" {expired}"]
     errors = [refused(launch(host, token, card.pk)) for token in tokens]
     assert {json.dumps(error) for error in errors} == {json.dumps(errors[0])}
     assert errors[0]["code"] == "CANDIDATE_TOKEN_INVALID"
@@ -216,6 +216,30 @@ def test_cards_that_cannot_be_opened_are_omitted_with_the_reason(alice: Agent, b
         {"cardId": str(late.pk), "reason": "not_in_candidates"},
     ]
     assert (data["requestedCount"], data["selectedCount"], data["duplicateCount"]) == (7, 1, 1)
+
+
+def test_an_answer_beyond_the_measure_comes_whole_and_unrendered(alice: Agent, modern_host: Door) -> None:
+    long = "**a** " + "word " * 19_000
+    cards = [make_card(alice.workspace, back_text=long.strip()) for _ in range(4)]
+    token = due_cards(modern_host)["candidateToken"]
+    shown = opened(launch(modern_host, token, *(card.pk for card in cards)))["cards"]
+    assert [card["frontHtml"] for card in shown] == ["<p>Front</p>"] * 4
+    assert [card["backHtml"] is not None for card in shown] == [True, True, False, False]
+    assert shown[0]["backHtml"].startswith("<p><strong>a</strong> word")
+    assert {card["backText"] for card in shown} == {long.strip()}
+
+
+def test_a_front_beyond_the_measure_is_shown_as_it_stands(alice: Agent, modern_host: Door) -> None:
+    cards = [make_card(alice.workspace) for _ in range(11)]
+    token = due_cards(modern_host)["candidateToken"]
+    long = "**a** <b>\n" * 1_999
+    for card in cards:
+        Card.objects.filter(pk=card.pk).update(front_text=long, back_text=long)
+    data = opened(launch(modern_host, token, *(card.pk for card in cards)))
+    rendered, plain = data["cards"][0], data["cards"][10]
+    assert rendered["frontHtml"].startswith("<p><strong>a</strong> &lt;b&gt;<br>")
+    assert plain["frontHtml"].startswith("<p>**a** &lt;b&gt;<br>\n**a** ")
+    assert (plain["frontText"], plain["backText"], plain["backHtml"]) == (long, long, None)
 
 
 def test_a_card_reviewed_elsewhere_or_suspended_since_is_kept(alice: Agent, host: Door) -> None:
