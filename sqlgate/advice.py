@@ -93,14 +93,18 @@ _UNIT = re.compile(r"(SECOND|MINUTE|HOUR|DAY|WEEK)S?")
 
 
 def _interval(place: Place) -> Fault | None:
+    number = place.before.text.strip("'") if place.before else ""
+    if place.types(-2, -1) == ["INTERVAL", "STRING"] and _UNIT.fullmatch(place.word) and number.isdecimal():
+        message = "The unit of an INTERVAL stands inside the quotes."
+        return place.repair(message, -1, 0, f"'{number} {place.word.lower()}'")
     if place.before is None or place.before.text not in ("+", "-") or not place.expected <= {"INTERVAL", "NUMBER"}:
         return None
     message = "A time is moved by INTERVAL and a quoted duration."
     if place.is_type("STRING") and place.offender:
         return place.repair(message, 0, 0, f"INTERVAL {place.offender.text}")
-    number, unit = place.token(1), place.token(2)
-    if place.word == "INTERVAL" and number and unit and number.type == "NUMBER" and _UNIT.fullmatch(unit.word):
-        return place.repair(message, 0, 2, f"INTERVAL '{number.text} {unit.text.lower()}'")
+    amount, unit = place.token(1), place.token(2)
+    if place.word == "INTERVAL" and amount and unit and amount.type == "NUMBER" and _UNIT.fullmatch(unit.word):
+        return place.repair(message, 0, 2, f"INTERVAL '{amount.text} {unit.text.lower()}'")
     return place.fault(message, "DUE")
 
 
@@ -114,6 +118,8 @@ def _second_statement(place: Place) -> Fault | None:
         message = "INSERT … SELECT is not supported. Read the rows, then write them with VALUES."
         return place.fault(message, reason=Reason.UNSUPPORTED_EXPRESSION)
     message = f"{place.word} begins a statement of its own. Separate statements by a semicolon."
+    if "$END" not in place.expected:
+        return place.fault(message)
     return place.repair(message, 0, 0, f"; {place.word}")
 
 
@@ -259,7 +265,11 @@ def _arithmetic(place: Place) -> Fault | None:
     signs = place.is_type("PLUS", "MINUS", "STAR") or (place.is_type("FOREIGN") and len(place.word) == 1)
     if not signs:
         return None
-    if place.is_type("PLUS") and not place.follows("NAME", "QUOTED", "RPAR", "NUMBER"):
+    if (
+        place.is_type("PLUS")
+        and place.types(1, 1) == ["NUMBER"]
+        and not place.follows("NAME", "QUOTED", "RPAR", "NUMBER")
+    ):
         return place.fault("A number takes no plus sign before it.")
     if place.kind == "DELETE" and place.follows("DELETE"):
         return place.fault("DELETE names no columns: DELETE FROM cards WHERE …")
@@ -273,7 +283,7 @@ def _arithmetic(place: Place) -> Fault | None:
 def _predicate(place: Place) -> Fault | None:
     if place.clause() not in ("WHERE", "HAVING"):
         return None
-    return _membership(place) or _is_test(place) or _needs_comparison(place) or _parenthesis(place)
+    return _membership(place) or _is_test(place) or _list_test(place) or _needs_comparison(place) or _parenthesis(place)
 
 
 def _membership(place: Place) -> Fault | None:
@@ -298,6 +308,18 @@ def _is_test(place: Place) -> Fault | None:
         sign = "!=" if negated else "="
         return place.repair(message, -2 if negated else -1, 0, f"{sign} {place.word}", Reason.UNSUPPORTED_EXPRESSION)
     return place.fault(message, "NULL", Reason.UNSUPPORTED_EXPRESSION)
+
+
+def _list_test(place: Place) -> Fault | None:
+    if (
+        place.types(-2, -1) != ["NAME", "NOT"]
+        or not place.is_type("OVERLAP", "CONTAINS")
+        or place.types(-3, -3) == ["DOT"]
+    ):
+        return None
+    name, sign = place.token(-2), place.offender
+    fix = f"NOT {name.text} {sign.text}" if name and sign else ""
+    return place.repair(f"NOT stands before the whole condition, not before {place.word}.", -2, 0, fix)
 
 
 def _needs_comparison(place: Place) -> Fault | None:

@@ -11,11 +11,12 @@ from sqlgate import ast
 from sqlgate.errors import Fault, Reason, shown
 from sqlgate.grouping import GroupedSelect
 from sqlgate.listing import RowSelect
-from sqlgate.patterns import parse_like
+from sqlgate.place import FORMS
 from sqlgate.predicates import compile_condition
 from sqlgate.rows import Row
 from sqlgate.schema import NOUNS, TABLES, Kind
 from sqlgate.scope import RowScope, find_table
+from sqlgate.texts import pattern_of
 
 LIMIT_MAX = 100
 OFFSET_MAX = 2**31 - 1
@@ -52,11 +53,25 @@ def run_read(statement: ast.Read, *, workspace_id: UUID, now: datetime) -> ReadR
             rows = [column.described() for column in table.columns]
             return ReadResult("describe", table.name, rows, INTROSPECTION)
         case ast.Select():
-            return _select(statement, workspace_id=workspace_id, now=now)
+            return _select(statement, _scope(statement, workspace_id=workspace_id, now=now))
+
+
+def check_read(statement: ast.Read, *, workspace_id: UUID, now: datetime) -> None:
+    """Fault for what `run_read` would refuse whatever the rows; decks are not looked up."""
+    match statement:
+        case ast.ShowTables():
+            _show_tables(statement)
+        case ast.Describe():
+            find_table(statement.table)
+        case ast.Select():
+            _page(statement)
+            scope = _scope(statement, workspace_id=workspace_id, now=now)
+            scope.looks_up_decks = False
+            _compiled(statement, scope)
 
 
 def _show_tables(statement: ast.ShowTables) -> ReadResult:
-    pattern = parse_like(statement.pattern.value).folded() if statement.pattern else None
+    pattern = pattern_of(statement.pattern).folded() if statement.pattern else None
     rows = [
         {"table_name": table.name, "writable": table.writable, "description": table.description}
         for table in TABLES
@@ -65,12 +80,9 @@ def _show_tables(statement: ast.ShowTables) -> ReadResult:
     return ReadResult("show_tables", None, rows, INTROSPECTION)
 
 
-def _select(statement: ast.Select, *, workspace_id: UUID, now: datetime) -> ReadResult:
+def _select(statement: ast.Select, scope: RowScope) -> ReadResult:
     limit, offset = _page(statement)
-    scope = _scope(statement, workspace_id=workspace_id, now=now)
-    where = compile_condition(statement.where, scope) if statement.where else None
-    select = (GroupedSelect if _is_grouped(statement) else RowSelect)(statement, scope, where)
-    found = select.page(limit, offset)
+    found = _compiled(statement, scope).page(limit, offset)
     page = {
         "limit": limit,
         "offset": offset,
@@ -79,6 +91,11 @@ def _select(statement: ast.Select, *, workspace_id: UUID, now: datetime) -> Read
         "totalRowCount": found.total,
     }
     return ReadResult("select", scope.table.name, found.records[:limit], page)
+
+
+def _compiled(statement: ast.Select, scope: RowScope) -> GroupedSelect | RowSelect:
+    where = compile_condition(statement.where, scope) if statement.where else None
+    return (GroupedSelect if _is_grouped(statement) else RowSelect)(statement, scope, where)
 
 
 def _page(statement: ast.Select) -> tuple[int, int]:
@@ -106,8 +123,9 @@ def _scope(statement: ast.Select, *, workspace_id: UUID, now: datetime) -> RowSc
         return scope
     term = scope.column(statement.unnest.column)
     if term.kind is not Kind.TAGS:
-        message = f"UNNEST takes a list, and {term.name} is {NOUNS[term.kind]}."
-        raise Fault(Reason.TYPE_MISMATCH, message, term.at, fix="tags")
+        message = f"UNNEST takes a list of texts, and {term.name} is {NOUNS[term.kind]}."
+        fix = "tags" if table.column("tags") else None
+        raise Fault(Reason.TYPE_MISMATCH, message, term.at, fix=fix, example=FORMS["UNNEST"])
     element = statement.unnest.element
     if table.column(element.text) is not None:
         message = f"UNNEST … AS {shown(element.written)}: {table.name} has a column of that name already."

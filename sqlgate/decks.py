@@ -6,7 +6,7 @@ from uuid import UUID
 
 from flashcards.models import CardTag, CardTagQuerySet, Deck
 from sqlgate import ast
-from sqlgate.errors import Fault, Reason, shown
+from sqlgate.errors import FRAGMENT_LENGTH_MAX, Fault, Reason, shown
 from sqlgate.values import parse_uuid, quoted
 
 NAMES_SHOWN_MAX = 20
@@ -26,10 +26,16 @@ def find_deck(literal: ast.Text, *, workspace_id: UUID) -> Deck:
         raise Fault(Reason.AMBIGUOUS_DECK, message, literal.at, fix=quoted(ids[0]), extra={"deckIds": ids})
     names = tuple(decks.order_by("name").values_list("name", flat=True)[:NAMES_SHOWN_MAX])
     some = f" There are: {', '.join(map(shown, names[:5]))}{' …' if len(names) > 5 else ''}." if names else ""
-    message = f"There is no deck {shown(literal.value)} in this workspace.{some}"
+    message = f"There is no deck {_said(literal.value)} in this workspace.{some}"
     fault = Fault(Reason.UNKNOWN_DECK, message, literal.at, known=names, wrong_name=literal.value)
     fault.fix = quoted(fault.did_you_mean) if fault.did_you_mean else None
     raise fault
+
+
+def _said(name: str) -> str:
+    """A name in quotes, with the blanks at its ends, by which it may differ from another."""
+    blanks_count = name != name.strip() and len(name) <= FRAGMENT_LENGTH_MAX and name.isprintable()
+    return quoted(name) if blanks_count else f"'{shown(name)}'"
 
 
 def cards_of(deck: Deck) -> CardTagQuerySet:

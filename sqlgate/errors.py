@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
@@ -12,6 +13,8 @@ from flashcards.errors import Advice, AppError, InputRefused
 
 FRAGMENT_LENGTH_MAX = 40
 EXAMPLE_LENGTH_MAX = 500
+NAME_LENGTH_MAX = 200
+FIX_LENGTH_MAX = 200
 
 
 class Reason(StrEnum):
@@ -93,8 +96,8 @@ class Fault(Exception):
 
     @property
     def did_you_mean(self) -> str | None:
-        """The known name that the wrong one comes closest to."""
-        if not self.wrong_name:
+        """The known name that the wrong one comes closest to; None for one that is longer than names are."""
+        if not self.wrong_name or len(self.wrong_name) > NAME_LENGTH_MAX:
             return None
         by_folded = {name.lower(): name for name in self.known}
         close = get_close_matches(self.wrong_name.lower(), by_folded, n=1, cutoff=0.6)
@@ -147,35 +150,54 @@ class QueryTimeLimitExceeded(AppError):
     )
 
 
-def refusal(fault: Fault, text: str) -> QueryInvalidSql:
+def refusal(fault: Fault, text: str, works: Callable[[str], bool]) -> QueryInvalidSql:
     """The answer to a fault in `text`.
 
     `details.validationIssues` has one entry: path `sql`, code, message, line and column (from 1), statement (from 1),
-    and where it helps known, didYouMean and example, a statement that works.
+    and where it helps known, didYouMean and example, a statement that `works` where the refused one was sent.
     """
     at = fault.at or Span(len(text), len(text))
-    message = _message(fault)
+    form = next(filter(works, _forms(fault)), None)
+    message = _message(fault, form)
     issue: dict[str, Any] = {"path": "sql", "code": fault.reason.value, "message": message} | _place(text, at.start)
     issue["statement"] = fault.statement or 1
     if fault.known:
         issue["known"] = list(fault.known)
     if fault.did_you_mean:
         issue["didYouMean"] = fault.did_you_mean
-    example = _repaired(fault, text) or fault.example
+    repaired = _repaired(fault, text)
+    example = repaired if repaired and works(repaired) else form
     if example:
         issue["example"] = example
     kind = QueryUnsupportedSyntax if fault.unsupported else QueryInvalidSql
     return kind(message, [issue | fault.extra])
 
 
-def _message(fault: Fault) -> str:
+_CONDITION = re.compile(
+    r"SELECT [a-z_, ]+ FROM cards WHERE ((?:(?! ORDER BY| GROUP BY| LIMIT).)+)(?: ORDER BY .+| LIMIT .+)?"
+)
+ANY_WRITE = "UPDATE cards SET suspended = TRUE WHERE tags OVERLAP ('geo')"
+
+
+def _forms(fault: Fault) -> Iterator[str]:
+    """The fault's example, and the same condition in a write for where no SELECT can be sent."""
+    if fault.example is None:
+        return
+    yield fault.example
+    condition = _CONDITION.fullmatch(fault.example)
+    if condition is not None:
+        yield f"UPDATE cards SET suspended = TRUE WHERE {condition[1]}"
+    yield ANY_WRITE
+
+
+def _message(fault: Fault, form: str | None) -> str:
     parts = [f"statement {fault.statement}: {fault.message}" if fault.names_statement else fault.message]
     if fault.did_you_mean:
         parts.append(f"Did you mean {fault.did_you_mean}?")
-    if fault.fix is not None:
+    if fault.fix is not None and len(fault.fix) <= FIX_LENGTH_MAX:
         parts.append(f"Write: {fault.fix}")
-    elif fault.example:
-        parts.append(f"A form that works: {fault.example}")
+    elif form:
+        parts.append(f"A form that works: {form}")
     return " ".join(parts)
 
 

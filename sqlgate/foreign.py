@@ -136,6 +136,10 @@ def wrong_function(place: Place) -> Fault | None:
 
 def _misplaced_function(place: Place) -> Fault:
     name, clause = place.word, place.clause()
+    around = place.types(-3, -3) if place.follows("DISTINCT") else place.types(-2, -2)
+    if place.follows("LPAR", "DISTINCT") and around[0] in FUNCTIONS:
+        message = f"{around[0]} takes the name of one column, not {name}(…)."
+        return place.fault(message, "GROUP" if place.kind == "SELECT" else "", EXPRESSION)
     if clause == "ORDER" and name != "RANDOM":
         return _ordered_by_call(place)
     messages = {

@@ -12,7 +12,7 @@ from uuid import UUID
 from flashcards.outcome import committed
 from flashcards.snapshot import snapshot
 from sqlgate.clock import database_time_limit
-from sqlgate.compiler import ReadResult, run_read
+from sqlgate.compiler import ReadResult, check_read, run_read
 from sqlgate.errors import Fault, QueryResultTooLarge, refusal
 from sqlgate.parser import numbered, parse_reads, parse_writes
 from sqlgate.writes import WriteResult, Writing
@@ -30,7 +30,12 @@ def query(text: str, *, workspace_id: UUID, now: datetime) -> dict[str, Any]:
 
     Raises QueryInvalidSql, QueryUnsupportedSyntax, QueryResultTooLarge or QueryTimeLimitExceeded.
     """
-    with answered(text):
+
+    def check(text: str) -> None:
+        for statement in parse_reads(text):
+            check_read(statement, workspace_id=workspace_id, now=now)
+
+    with answered(text, check):
         statements = parse_reads(text)
         with snapshot(), database_time_limit():
             results = _each(statements, lambda read: run_read(read, workspace_id=workspace_id, now=now))
@@ -45,21 +50,32 @@ def execute(text: str, *, workspace_id: UUID, now: datetime) -> dict[str, Any]:
 
     Raises QueryInvalidSql, QueryUnsupportedSyntax or QueryTimeLimitExceeded; nothing is stored then.
     """
-    with answered(text):
-        statements = parse_writes(text)
-        writing = Writing(workspace_id, now)
+
+    def prepare(text: str) -> list[Callable[[], WriteResult]]:
+        return _each(parse_writes(text), Writing(workspace_id, now).prepared)
+
+    with answered(text, prepare):
+        prepared = prepare(text)
         with committed(), database_time_limit():
-            results = _each(statements, writing.run)
+            results = _each(prepared, lambda run: run())
     return _shown_writes({"workspaceId": str(workspace_id)}, results)
 
 
 @contextmanager
-def answered(text: str) -> Iterator[None]:
-    """Faults raised inside become the answer, with their place in `text`."""
+def answered(text: str, check: Callable[[str], object]) -> Iterator[None]:
+    """Faults raised inside become the answer, with their place in `text`, and with examples that pass `check`."""
     try:
         yield
     except Fault as fault:
-        raise refusal(fault, text) from None
+        raise refusal(fault, text, lambda example: _passes(check, example)) from None
+
+
+def _passes(check: Callable[[str], object], text: str) -> bool:
+    try:
+        check(text)
+    except Fault:
+        return False
+    return True
 
 
 def _each(statements: Sequence[S], run: Callable[[S], T]) -> list[T]:

@@ -69,6 +69,10 @@ class GroupedSelect:
         check_names(self.outputs)
         if not self.keys and not self.aggregates:
             self._refuse_having_of_rows()
+        self.having = (
+            compile_condition(statement.having, self._group_scope()).condition if statement.having is not None else None
+        )
+        self.order = self._order()
 
     def _refuse_having_of_rows(self) -> None:
         message = "HAVING looks at groups: it needs GROUP BY or an aggregate. Conditions on rows go to WHERE."
@@ -174,7 +178,8 @@ class GroupedSelect:
         found = (outputs.get(node.name) if node.table is None else None) or self._key_named(node)
         if found is None:
             message = f"ORDER BY {shown(node.written)}: groups are ordered by their keys and by output names."
-            raise Fault(Reason.GROUPING, message, node.at, known=tuple(outputs), example=GROUP_EXAMPLE)
+            known = tuple(outputs)
+            raise Fault(Reason.GROUPING, message, node.at, known=known, wrong_name=node.name, example=GROUP_EXAMPLE)
         if self._drops_keys() and found.path not in {term.path for term in outputs.values()}:
             message = f"ORDER BY {shown(node.written)}: with DISTINCT, only what is selected can be ordered by."
             raise Fault(Reason.DISTINCT_ORDER, message, node.at, known=tuple(outputs), example=GROUP_EXAMPLE)
@@ -194,16 +199,12 @@ class GroupedSelect:
 
     def page(self, limit: int, offset: int) -> Page[Row]:
         """Up to limit + 1 groups, and how many there are in all."""
-        having = None
-        if self.statement.having is not None:
-            having = compile_condition(self.statement.having, self._group_scope()).condition
-        order = self._order()
         rows = self.scope.rows()
         if self.where is not None:
             rows = narrowed(rows, self.where.needs).filter(self.where.condition)
         if not self.keys:
-            return self._one_group(rows, having, offset)
-        groups = self._groups(rows, having).order_by(*order)
+            return self._one_group(rows, offset)
+        groups = self._groups(rows).order_by(*self.order)
         paths = list(dict.fromkeys(output.term.path for output in self.outputs))
         if self._drops_keys():
             query = groups.values_list(*paths).distinct()
@@ -212,21 +213,21 @@ class GroupedSelect:
             page = fetch_page_with_total(groups, paths, limit=limit, offset=offset)
         return Page(self._written([dict(zip(paths, record, strict=True)) for record in page.records]), page.total)
 
-    def _groups(self, rows: Rows, having: Q | None) -> Rows:
+    def _groups(self, rows: Rows) -> Rows:
         dates = {path: DateText(F(source)) for path, source in self.dates.items()}
         aggregates = {term.path: value for term, value in self.aggregates.values()}
         groups: Rows = rows.annotate(**dates).values(*self.keys).annotate(**aggregates, group_size=Count("*"))
-        return groups if having is None else groups.filter(having)
+        return groups if self.having is None else groups.filter(self.having)
 
     def _written(self, records: list[dict[str, Any]]) -> list[Row]:
         names = [output.name for output in self.outputs]
         writers = [output.write for output in self.outputs]
         return as_rows(names, writers, [[record[output.term.path] for output in self.outputs] for record in records])
 
-    def _one_group(self, rows: Rows, having: Q | None, offset: int) -> Page[Row]:
+    def _one_group(self, rows: Rows, offset: int) -> Page[Row]:
         values = {term.path: value for term, value in self.aggregates.values()}
         found = rows.order_by().aggregate(**values)
-        total = 1 if having is None or self._holds(having, found) else 0
+        total = 1 if self.having is None or self._holds(self.having, found) else 0
         return Page(self._written([found] if total and not offset else []), total)
 
     def _holds(self, having: Q, found: dict[str, Any]) -> bool:

@@ -40,7 +40,7 @@ _TOKEN = re.compile(
   | (?P<STRING>'[^']*+(?:''[^']*+)*+')
   | (?P<QUOTED>"(?:[^"\\]|\\.|"")*+")
   | (?P<BRACES>\{(?:[^{}"']|"(?:[^"\\]|\\.)*+")*+\})
-  | (?P<OPERATOR>==+|<=>|<=|>=|<>|!=|=|<@|<|>|&&|@>|::|\|\||->>?|[!~]~?\*?|[-+*/%^|&\#.,;()\[\]])
+  | (?P<OPERATOR>==+|<=>|<=|>=|<>|!=|=|<@|<|>|&&|@>|::|\|\||->>?|[!~]~?\*?|/(?!\*)|\.(?![0-9])|[-+*%^|&\#,;()\[\]])
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -72,25 +72,53 @@ class Token:
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of `text`; Fault for what is no token, for NUL and lone surrogates, and above TOKENS_MAX."""
+    """The tokens of `text`; Fault for what is no token, for NUL and lone surrogates, and above TOKENS_MAX.
+
+    An item of a list in braces counts as in any other list: as itself and its comma.
+    """
     refuse_unstorable(text)
     tokens: list[Token] = []
     append = tokens.append
+    inner = 0
     position = len(text) - len(text.removeprefix(_BYTE_ORDER_MARK))
     match, end = _TOKEN.match, len(text)
     while position < end:
         found = match(text, position)
         if found is None:
-            raise _no_token(text, position, tokens)
+            raise _no_token(text, position)
         kind = found.lastgroup or ""
         if kind != "SPACE":
             append(Token(kind, found.group(), position))
-            if len(tokens) > TOKENS_MAX:
+            if kind in _HOLDING_ITEMS:
+                inner += _items_inside(tokens)
+            if len(tokens) + inner > TOKENS_MAX:
                 message = f"The text has more than {TOKENS_MAX:,} words and signs. Send it in several calls."
                 raise Fault(Reason.TEXT_TOO_LONG, message, tokens[-1].at)
         position = found.end()
     _name_kinds(tokens)
     return tokens
+
+
+_HOLDING_ITEMS = frozenset({"BRACES", "STRING"})
+_BEFORE_LIST = frozenset({"OVERLAP", "&&", "@>"})
+
+
+def _items_inside(tokens: list[Token]) -> int:
+    """What the last token, when it is a list in braces, holds beyond one."""
+    token = tokens[-1]
+    is_list = token.type == "BRACES" or (
+        token.text.startswith("'{") and len(tokens) > 1 and tokens[-2].word in _BEFORE_LIST
+    )
+    return 2 * token.text.count(",") if is_list else 0
+
+
+def statement_at(text: str, offset: int) -> int:
+    """The number, from 1, of the statement in which `offset` stands."""
+    position = number = 0
+    while position < offset and (found := _TOKEN.match(text, position)):
+        number += found.group() == ";"
+        position = found.end()
+    return number + 1
 
 
 def refuse_unstorable(text: str) -> None:
@@ -156,26 +184,22 @@ _ODD_CHARACTERS = {
 _NUMBER_LIKE = re.compile(r"\.?[0-9][\w.]*")
 
 
-def _no_token(text: str, position: int, before: list[Token]) -> Fault:
+def _no_token(text: str, position: int) -> Fault:
     number = _NUMBER_LIKE.match(text, position)
     if number:
         message = f"{shown(number.group())!r} is neither a number nor a name. Numbers look like 12, -3 or 0.5."
         return Fault(Reason.SYNTAX_ERROR, message, Span(*number.span()))
     char = text[position]
     said = _ODD_CHARACTERS.get(char) or f"The character {shown(char)!r} (U+{ord(char):04X}) has no meaning here."
-    return Fault(Reason.SYNTAX_ERROR, said, Span(position, position + 1), statement=_ordinal(before))
+    return Fault(Reason.SYNTAX_ERROR, said, Span(position, position + 1))
 
 
-def _ordinal(before: list[Token]) -> int:
-    return 1 + sum(token.text == ";" for token in before)
-
-
-def split_statements(tokens: list[Token]) -> Iterator[list[Token]]:
-    """The tokens of each statement, without the semicolons; a last semicolon ends the last statement."""
+def split_statements(tokens: list[Token]) -> Iterator[tuple[list[Token], Span | None]]:
+    """The tokens of each statement, and the semicolon that ends it; a last semicolon ends the last statement."""
     start = 0
     for index, token in enumerate(tokens):
         if token.type == "SEMICOLON":
-            yield tokens[start:index]
+            yield tokens[start:index], token.at
             start = index + 1
     if start < len(tokens) or not tokens:
-        yield tokens[start:]
+        yield tokens[start:], None

@@ -93,11 +93,21 @@ class RowSelect:
         return [*keys, *self._ties(newest_first=not keys)]
 
     def _order_term(self, node: ast.Column, names: dict[str, Term]) -> Term:
-        term = (names.get(node.name) if node.table is None else None) or self.scope.column(node)
+        named = names.get(node.name) if node.table is None else None
+        if self.distinct and named is None and node.name not in self.scope.names:
+            raise self._not_selected(node, names)
+        term = named or self.scope.column(node, also=tuple(names))
         if self.distinct and all(term.path != output.term.path for output in self.outputs):
-            message = f"ORDER BY {shown(node.written)}: with DISTINCT, only what is selected can be ordered by."
-            raise Fault(Reason.DISTINCT_ORDER, message, node.at, known=tuple(names), example=DISTINCT_EXAMPLE)
+            raise self._not_selected(node, names)
         return term
+
+    def _not_selected(self, node: ast.Column, names: dict[str, Term]) -> Fault:
+        message = f"ORDER BY {shown(node.written)}: with DISTINCT, only what is selected can be ordered by."
+        known = tuple(names)
+        wrong_name = "" if node.name in self.scope.names else node.name
+        return Fault(
+            Reason.DISTINCT_ORDER, message, node.at, known=known, wrong_name=wrong_name, example=DISTINCT_EXAMPLE
+        )
 
     def _ties(self, *, newest_first: bool) -> list[OrderBy]:
         table = self.scope.table

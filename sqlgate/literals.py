@@ -10,6 +10,7 @@ from sqlgate.errors import Fault, Reason, Span, shown
 from sqlgate.lexer import Token
 
 INTERVAL_MAX = timedelta(days=3_660_000)
+INTERVAL_LENGTH_MAX = 200
 
 
 def unescaped(quoted: str) -> str:
@@ -50,7 +51,7 @@ def parse_interval(token: Token) -> timedelta:
     """The duration that `'7 days'` or `'1 day 2 hours'` names; the units go from seconds to weeks."""
     text = token.text[1:-1]
     seconds, position = Decimal(0), 0
-    while found := _INTERVAL_PART.match(text, position):
+    while len(text) <= INTERVAL_LENGTH_MAX and (found := _INTERVAL_PART.match(text, position)):
         seconds += Decimal(found[1]) * _UNITS[found[2].lower()]
         position = found.end()
     if not position or position < len(text):

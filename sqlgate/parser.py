@@ -16,8 +16,8 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from sqlgate import ast
 from sqlgate.advice import explain_unexpected
 from sqlgate.builder import Builder
-from sqlgate.errors import Fault, Reason, Span, shown
-from sqlgate.lexer import Token, split_statements, tokenize
+from sqlgate.errors import ANY_WRITE, Fault, Reason, Span, shown
+from sqlgate.lexer import Token, split_statements, statement_at, tokenize
 
 STATEMENTS_MAX = 50
 DEPTH_MAX = 16
@@ -40,12 +40,14 @@ def parse(text: str, side: Side) -> tuple[ast.Statement, ...]:
     parts = list(split_statements(tokens))
     if len(parts) > STATEMENTS_MAX:
         message = f"The text has {len(parts):,} statements; one call takes at most {STATEMENTS_MAX}."
-        raise Fault(Reason.BATCH_LIMIT, message, parts[STATEMENTS_MAX][0].at if parts[STATEMENTS_MAX] else None)
+        first_too_many, end = parts[STATEMENTS_MAX]
+        at = first_too_many[0].at if first_too_many else end
+        raise Fault(Reason.BATCH_LIMIT, message, at, statement=STATEMENTS_MAX + 1)
     statements = []
-    for number, part in enumerate(parts, start=1):
+    for number, (part, end) in enumerate(parts, start=1):
         with numbered(number, of=len(parts)):
-            _check_first_word(part, side, Span(len(text), len(text)))
-    for number, part in enumerate(parts, start=1):
+            _check_first_word(part, side, end or Span(len(text), len(text)))
+    for number, (part, _) in enumerate(parts, start=1):
         with numbered(number, of=len(parts)):
             statements.append(_parse_statement(part))
     return tuple(statements)
@@ -76,8 +78,10 @@ def _tokens(text: str) -> list[Token]:
     try:
         return tokenize(text)
     except Fault as fault:
-        if fault.at is not None and fault.reason is Reason.SYNTAX_ERROR:
-            fault.names_statement = fault.statement > 1 or ";" in text[fault.at.end :].rstrip("; \t\r\n")
+        if fault.at is not None:
+            fault.statement = statement_at(text, fault.at.start)
+            several = fault.statement > 1 or ";" in text[fault.at.end :].rstrip("; \t\r\n")
+            fault.names_statement = several and fault.reason is not Reason.TEXT_TOO_LONG
         raise
 
 
@@ -100,7 +104,7 @@ def _check_first_word(tokens: list[Token], side: Side, end: Span) -> None:
 
 EXAMPLES = {
     Side.READ: "SELECT front_text FROM cards WHERE reps > 2 LIMIT 20",
-    Side.WRITE: "UPDATE cards SET suspended = TRUE WHERE tags OVERLAP ('geo')",
+    Side.WRITE: ANY_WRITE,
 }
 
 

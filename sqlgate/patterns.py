@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from flashcards.folding import fold
 
 ANY, ONE = "%", "_"
 BACKSLASH = "\\"
+PATTERN_LENGTH_MAX = 10_000
+
+
+class PatternTooLong(ValueError):
+    """A pattern with wildcards has more than PATTERN_LENGTH_MAX characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +29,6 @@ class Pattern:
         if any(wildcard for _, wildcard in self.pieces):
             return None
         return "".join(text for text, _ in self.pieces)
-
-    @property
-    def length(self) -> int:
-        """How many characters and wildcards it has."""
-        return sum(len(text) or 1 for text, _ in self.pieces)
 
     @property
     def texts(self) -> list[str]:
@@ -64,44 +65,40 @@ def containing(text: str) -> Pattern:
 def parse_like(pattern: str, escape: str | None = None) -> Pattern:
     r"""The pattern that LIKE means. Without an ESCAPE, `\%` and `\_` are the signs and any other backslash is itself.
 
-    With one, that character also doubles to stand for itself.
+    With one, that character also doubles to stand for itself. A run of wildcards becomes its `_`s and at most one `%`.
+    Raises PatternTooLong for one with wildcards above PATTERN_LENGTH_MAX, without reading it to its end.
     """
-    sign = escape or BACKSLASH
-    escapable = {ANY, ONE, escape} if escape else {ANY, ONE}
     pieces: list[tuple[str, str]] = []
     text: list[str] = []
-    index = 0
-    while index < len(pattern):
-        char = pattern[index]
-        if char == sign and pattern[index + 1 : index + 2] in escapable:
-            index += 1
-            text.append(pattern[index])
-        elif char in (ANY, ONE):
-            if text:
-                pieces.append(("".join(text), ""))
-                text = []
-            pieces.append(("", char))
+    length, with_wildcard = 0, False
+    for found in _pieces_of(escape).finditer(pattern):
+        run = found["wildcards"]
+        if run is None:
+            text.append(found["sign"] or found["text"])
+            length += len(text[-1])
         else:
-            text.append(char)
-        index += 1
-    if text:
-        pieces.append(("".join(text), ""))
-    return Pattern(tuple(_calmed(pieces)))
+            with_wildcard = True
+            length += run.count(ONE) + (ANY in run)
+        if with_wildcard and length > PATTERN_LENGTH_MAX:
+            raise PatternTooLong
+        if run is not None:
+            pieces += [("".join(text), "")] if text else []
+            pieces += [("", ONE)] * run.count(ONE) + [("", ANY)] * (ANY in run)
+            text = []
+    pieces += [("".join(text), "")] if text else []
+    return Pattern(tuple(pieces))
 
 
-def _calmed(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The same pattern with each run of wildcards written as its `_`s and at most one `%`."""
-    calm: list[tuple[str, str]] = []
-    run: list[str] = []
-    for text, wildcard in [*pieces, ("", "")]:
-        if wildcard:
-            run.append(wildcard)
-            continue
-        calm += [("", ONE)] * run.count(ONE) + [("", ANY)] * (ANY in run)
-        run = []
-        if text:
-            calm.append((text, ""))
-    return calm
+@cache
+def _pieces_of(escape: str | None) -> re.Pattern[str]:
+    """The expression for the next piece of a LIKE pattern: an escaped sign, a run of wildcards, or text."""
+    sign = re.escape(escape or BACKSLASH)
+    escapable = f"[{ANY}{ONE}{sign}]" if escape else f"[{ANY}{ONE}]"
+    wildcards = "".join(wildcard for wildcard in (ANY, ONE) if wildcard != escape)
+    return re.compile(
+        rf"{sign}(?P<sign>{escapable})|(?P<wildcards>[{wildcards}]++)"
+        rf"|(?P<text>(?:[^{ANY}{ONE}{sign}]++|{sign}(?!{escapable}))++)"
+    )
 
 
 def _like_escaped(text: str) -> str:

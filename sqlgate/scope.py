@@ -50,6 +50,7 @@ class Scope(Protocol):
     table: PublishedTable
     workspace_id: UUID
     now: datetime
+    looks_up_decks: bool
 
     def term(self, node: ast.Term) -> Term:
         """What `node` means here; Fault when it means nothing."""
@@ -80,14 +81,15 @@ def find_table(name: ast.Name) -> PublishedTable:
     return table
 
 
-def find_column(table: PublishedTable, node: ast.Column, known: tuple[str, ...] | None = None) -> PublishedColumn:
-    """The published column that `node` names."""
+def find_column(
+    table: PublishedTable, node: ast.Column, names: tuple[str, ...], also: tuple[str, ...] = ()
+) -> PublishedColumn:
+    """The published column that `node` names; a fault tells `names`, the valid ones, and knows those of `also` too."""
     column = table.column(node.name)
     if column is not None:
         return column
-    names = known or table.column_names
     hint = table.hints.get(node.name, "")
-    fault = Fault(Reason.UNKNOWN_COLUMN, "", node.at, known=names)
+    fault = Fault(Reason.UNKNOWN_COLUMN, "", node.at, known=tuple(dict.fromkeys((*also, *names))))
     fault.wrong_name = "" if hint else table.synonyms.get(node.name, node.name)
     said = f"DESCRIBE {table.name} lists its columns." if fault.did_you_mean else f"It has {', '.join(names)}."
     fault.message = f"There is no column {shown(node.written)} in {table.name}. {hint or said}"
@@ -96,13 +98,18 @@ def find_column(table: PublishedTable, node: ast.Column, known: tuple[str, ...] 
 
 @dataclass
 class RowScope:
-    """The rows of one table, or of its UNNEST."""
+    """The rows of one table, or of its UNNEST.
+
+    With `looks_up_decks` off, a condition that names a deck is taken on trust, so that the rest can be checked without
+    the database.
+    """
 
     table: PublishedTable
     workspace_id: UUID
     now: datetime
     alias: str | None = None
     element: str | None = None
+    looks_up_decks: bool = True
 
     @property
     def prefix(self) -> str:
@@ -133,12 +140,12 @@ class RowScope:
                 example = "SELECT card_type, COUNT(*) AS n FROM cards GROUP BY card_type HAVING COUNT(*) > 1"
                 raise Fault(Reason.GROUPING, message, node.at, example=example)
 
-    def column(self, node: ast.Column) -> Term:
-        """The column or the element that `node` names."""
+    def column(self, node: ast.Column, *, also: tuple[str, ...] = ()) -> Term:
+        """The column or the element that `node` names; a fault names those of `also` as valid too."""
         self._check_qualifier(node)
-        if node.name == self.element and node.table is None:
+        if node.name == self.element:
             return self._element_term(node)
-        column = find_column(self.table, node, self.names)
+        column = find_column(self.table, node, self.names, also)
         return self._term_of(column, node)
 
     def _check_qualifier(self, node: ast.Column) -> None:
@@ -148,6 +155,9 @@ class RowScope:
         raise Fault(Reason.UNKNOWN_TABLE, message, node.at, fix=node.written)
 
     def _element_term(self, node: ast.Column) -> Term:
+        if node.table is not None:
+            message = f"{shown(node.written)} is the element of UNNEST, not a column of {self.table.name}."
+            raise Fault(Reason.UNKNOWN_COLUMN, message, node.at, fix=node.name)
         folded_by = self.table.unnested_folded
         folded = (lambda: folded_by("")) if folded_by else None
         return Term(node.name, Kind.TEXT, "tag", node.at, nullable=False, folded_by=folded)
@@ -223,8 +233,10 @@ class GroupScope:
     table: PublishedTable = field(init=False)
     workspace_id: UUID = field(init=False)
     now: datetime = field(init=False)
+    looks_up_decks: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        self.looks_up_decks = self.rows_scope.looks_up_decks
         self.table = self.rows_scope.table
         self.workspace_id = self.rows_scope.workspace_id
         self.now = self.rows_scope.now

@@ -14,7 +14,8 @@ from flashcards.content import (
     clean_tags,
 )
 from sqlgate import ast, values
-from sqlgate.errors import Fault, Reason
+from sqlgate.errors import Fault, Reason, shown
+from sqlgate.place import FORMS
 from sqlgate.schema import Kind, PublishedColumn, PublishedTable
 from sqlgate.scope import find_column
 
@@ -32,27 +33,27 @@ EXAMPLES = {
 }
 
 
-def writable_columns(nodes: Sequence[ast.Column], table: PublishedTable) -> list[PublishedColumn]:
-    """The columns to write; Fault for unknown, read-only and repeated ones."""
+def writable_columns(nodes: Sequence[ast.Column], table: PublishedTable, example: str) -> list[PublishedColumn]:
+    """The columns to write; Fault for unknown, read-only and repeated ones, the last with `example`."""
     writable = tuple(column.name for column in table.columns if column.writable)
     found: list[PublishedColumn] = []
     for node in nodes:
         if node.table not in (None, table.name):
             raise Fault(Reason.UNKNOWN_TABLE, f"This statement writes {table.name}.", node.at, fix=node.written)
-        column = find_column(table, node)
+        column = find_column(table, node, writable)
         if not column.writable:
             message = f"{column.name} is read-only. Writable in {table.name}: {', '.join(writable)}."
             raise Fault(Reason.READ_ONLY_COLUMN, message, node.at, known=writable)
         if column in found:
             message = f"{column.name} stands twice. Each column is written once."
-            raise Fault(Reason.SYNTAX_ERROR, message, node.at, example=EXAMPLES[table.name])
+            raise Fault(Reason.SYNTAX_ERROR, message, node.at, example=example)
         found.append(column)
     return found
 
 
 def clean_rows(statement: ast.Insert, table: PublishedTable) -> list[dict[str, Any]]:
     """The rows of an INSERT as field values; Fault for a missing column and for rows of another length."""
-    columns = writable_columns(statement.columns, table)
+    columns = writable_columns(statement.columns, table, EXAMPLES[table.name])
     missing = [column.name for column in table.columns if column.required and column not in columns]
     if missing:
         empty = " It may be empty: ''." if missing == ["back_text"] else ""
@@ -68,7 +69,7 @@ def _clean_row(row: ast.Row, columns: list[PublishedColumn], table: PublishedTab
     cleaned = {}
     for column, value in zip(columns, row.values, strict=True):
         try:
-            cleaned[column.name] = clean_value(column, value)
+            cleaned[column.name] = clean_value(column, value, table)
         except Fault as fault:
             if number > 1 and fault.reason is Reason.INVALID_VALUE:
                 fault.message = f"Row {number}: {fault.message}"
@@ -76,15 +77,28 @@ def _clean_row(row: ast.Row, columns: list[PublishedColumn], table: PublishedTab
     return cleaned
 
 
-def clean_value(column: PublishedColumn, value: ast.NewValue) -> Any:
+def clean_value(column: PublishedColumn, value: ast.NewValue, table: PublishedTable) -> Any:
     """A literal as the column stores it."""
+    if isinstance(value, ast.Column):
+        raise _name_as_value(column, value, table)
     try:
         return CLEAN[column.name](_typed(column, value))
     except ContentRefused as refused:
         raise Fault(Reason.INVALID_VALUE, f"{column.name} {refused.message}.", value.at) from None
 
 
-def _typed(column: PublishedColumn, value: ast.NewValue) -> object:
+def _name_as_value(column: PublishedColumn, value: ast.Column, table: PublishedTable) -> Fault:
+    double_quoted = value.at.end - value.at.start > len(value.written)
+    if table.column(value.name) and not double_quoted:
+        message = f"{column.name} takes a value, not the column {value.name}. Read it first, then write what it holds."
+        return Fault(Reason.UNSUPPORTED_EXPRESSION, message, value.at, example=FORMS["UPDATE"])
+    message = f"{column.name} takes a value, not the name {shown(value.written)}. Text stands in single quotes."
+    text = values.quoted(value.written)
+    fix = {Kind.TAGS: f"({text})", Kind.BOOLEAN: "TRUE"}.get(column.kind, text)
+    return Fault(Reason.UNSUPPORTED_EXPRESSION, message, value.at, fix=fix)
+
+
+def _typed(column: PublishedColumn, value: ast.Scalar | ast.ListLiteral | ast.ArrayEdit) -> object:
     if isinstance(value, ast.ArrayEdit):
         message = f"{value.function.upper()} edits the tags that a row has; a new row takes a list."
         raise Fault(Reason.UNSUPPORTED_EXPRESSION, message, value.at, fix="('geo')")
@@ -94,9 +108,6 @@ def _typed(column: PublishedColumn, value: ast.NewValue) -> object:
         )
         fix = "'basic'" if column.name == "card_type" else fix
         raise Fault(Reason.INVALID_VALUE, f"{column.name} cannot be NULL.", value.at, fix=fix)
-    if isinstance(value, ast.Column):
-        message = f"{column.name} takes a value, not the name {value.written}. Text stands in single quotes."
-        raise Fault(Reason.UNSUPPORTED_EXPRESSION, message, value.at, fix=values.quoted(value.written))
     if column.kind is Kind.TAGS:
         text = values.quoted(value.value) if isinstance(value, ast.Text) else "'geo'"
         return values.tags(column.name, value, f"({text})", value.at)

@@ -107,8 +107,10 @@ def in_deck(node: ast.InDeck, scope: Scope) -> Q:
             Reason.UNSUPPORTED_FUNCTION,
             message,
             node.at,
-            example="SELECT COUNT(*) FROM cards WHERE IN_DECK('Geography')",
+            example="SELECT front_text FROM cards WHERE tags OVERLAP ('geo')",
         )
+    if not scope.looks_up_decks:
+        return ALWAYS
     deck = find_deck(node.deck, workspace_id=scope.workspace_id)
     if not deck.tags:
         return ALWAYS

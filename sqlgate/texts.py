@@ -20,11 +20,9 @@ from sqlgate.conditions import (
 )
 from sqlgate.errors import Fault, Reason, Span
 from sqlgate.expressions import FoldText, MatchesPattern
-from sqlgate.patterns import Pattern, containing, parse_like
+from sqlgate.patterns import PATTERN_LENGTH_MAX, Pattern, PatternTooLong, containing, parse_like
 from sqlgate.schema import NOUNS, Kind
 from sqlgate.scope import GroupScope, Scope, Term
-
-PATTERN_LENGTH_MAX = 10_000
 
 
 def like(node: ast.Like, scope: Scope, *, negated: bool) -> Compiled:
@@ -43,12 +41,18 @@ def like(node: ast.Like, scope: Scope, *, negated: bool) -> Compiled:
     if not isinstance(node.pattern, ast.Text):
         raise values.mismatch(f"The pattern of {word}", Kind.TEXT, node.pattern, "'%text%'")
     escape = _escape(node.escape)
-    pattern = parse_like(node.pattern.value, escape)
-    if pattern.literal is None and pattern.length > PATTERN_LENGTH_MAX:
-        message = f"A pattern has at most {PATTERN_LENGTH_MAX:,} characters; this one has {pattern.length:,}."
-        raise Fault(Reason.TOO_COMPLEX, message, node.pattern.at, fix="'%text%'")
+    pattern = pattern_of(node.pattern, escape)
     ignore_case = node.ignore_case or term.ignores_case
     return like_text(term, pattern, ignore_case=ignore_case, negated=node.negated != negated)
+
+
+def pattern_of(literal: ast.Text, escape: str | None = None) -> Pattern:
+    """The pattern of a LIKE; Fault for one with wildcards that is too long."""
+    try:
+        return parse_like(literal.value, escape)
+    except PatternTooLong:
+        message = f"A pattern has at most {PATTERN_LENGTH_MAX:,} characters; this one is longer."
+        raise Fault(Reason.TOO_COMPLEX, message, literal.at, fix="'%text%'") from None
 
 
 def _sample(term: Term) -> str:

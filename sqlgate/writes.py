@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from flashcards.folding import fold
 from flashcards.models import SEARCH_SEPARATOR, Card, CardTag, Deck, new_metadata
 from sqlgate import ast
 from sqlgate.errors import Fault, Reason, Span
+from sqlgate.place import FORMS
 from sqlgate.predicates import compile_condition
 from sqlgate.rows import Row, as_rows, written
 from sqlgate.schema import PublishedTable, Rows
@@ -26,6 +28,7 @@ from sqlgate.selection import Output, check_names
 from sqlgate.stored import clean_rows, clean_value, writable_columns
 
 ROWS_MAX = 100
+Find = Callable[[], list[Any]]
 
 
 @dataclass
@@ -63,7 +66,10 @@ class WriteResult:
 
 @dataclass
 class Writing:
-    """The writes of one call: in which workspace, at which time, and how many rows they made so far."""
+    """The writes of one call: in which workspace, at which time, and how many rows they made so far.
+
+    A write is prepared first, which refuses what can never be done, and done later, inside of a transaction.
+    """
 
     workspace_id: UUID
     now: datetime
@@ -74,22 +80,24 @@ class Writing:
         self.made += 1
         return self.now + timedelta(microseconds=self.made - 1)
 
-    def run(self, statement: ast.Write) -> WriteResult:
-        """Do what one statement says; Fault before a row is touched when it cannot be done."""
+    def prepared(self, statement: ast.Write) -> Callable[[], WriteResult]:
+        """What does the statement when it is called; Fault for what can never be done, without asking the database."""
         table = _writable_table(statement)
         outputs = _returned(statement.returning, RowScope(table, self.workspace_id, self.now))
         match statement:
             case ast.Insert():
-                return self._insert(statement, table, outputs)
+                _check_row_count(len(statement.rows), statement.rows[-1].at)
+                return partial(self._insert, clean_rows(statement, table), table, outputs)
             case ast.Update():
-                return self._update(statement, table, outputs)
+                change = _changed(statement, table)
+                find = self._finding(statement.where, table)
+                return partial(self._update, change, find, table, outputs, reload=statement.returning is not None)
             case ast.Delete():
-                return self._delete(statement, table, outputs)
+                find = self._finding(statement.where, table)
+                return partial(self._delete, find, table, outputs, show=statement.returning is not None)
 
-    def _insert(self, statement: ast.Insert, table: PublishedTable, outputs: list[Output]) -> WriteResult:
-        _check_row_count(len(statement.rows), statement.rows[-1].at)
-        instants = [self.next_instant() for _ in statement.rows]
-        values = clean_rows(statement, table)
+    def _insert(self, values: list[dict[str, Any]], table: PublishedTable, outputs: list[Output]) -> WriteResult:
+        instants = [self.next_instant() for _ in values]
         if table.name == "cards":
             made: list[Any] = [
                 Card(workspace_id=self.workspace_id, metadata=new_metadata(at), created_at=at, updated_at=at, **row)
@@ -106,20 +114,13 @@ class Writing:
             Deck.objects.bulk_create(made)
         return _result("insert", table, made, outputs)
 
-    def _update(self, statement: ast.Update, table: PublishedTable, outputs: list[Output]) -> WriteResult:
-        columns = writable_columns([assignment.column for assignment in statement.assignments], table)
-        changes: dict[str, Any] = {}
-        edit: ast.ArrayEdit | None = None
-        for column, assignment in zip(columns, statement.assignments, strict=True):
-            if isinstance(assignment.value, ast.ArrayEdit):
-                edit = _checked_edit(assignment, table)
-            else:
-                changes[column.name] = clean_value(column, assignment.value)
-        rows = self._matching(statement.where, table)
-        for tags, alike in _by_tags(rows, edit):
-            self._change(table, alike, changes | ({"tags": tags} if tags is not None else {}))
-        shown = _reloaded(table, rows, self.workspace_id) if statement.returning else rows
-        return _result("update", table, shown, outputs)
+    def _update(
+        self, change: Change, find: Find, table: PublishedTable, outputs: list[Output], *, reload: bool
+    ) -> WriteResult:
+        rows = find()
+        for tags, alike in _by_tags(rows, change.edit):
+            self._change(table, alike, change.values | ({"tags": tags} if tags is not None else {}))
+        return _result("update", table, _reloaded(table, rows, self.workspace_id) if reload else rows, outputs)
 
     def _change(self, table: PublishedTable, rows: Sequence[Any], changes: dict[str, Any]) -> None:
         stored = table.rows(self.workspace_id).filter(pk__in=[row.pk for row in rows])
@@ -129,9 +130,9 @@ class Writing:
                 row.tags = changes["tags"]
             CardTag.objects.sync(rows)
 
-    def _delete(self, statement: ast.Delete, table: PublishedTable, outputs: list[Output]) -> WriteResult:
-        rows = self._matching(statement.where, table)
-        result = _result("delete", table, rows if statement.returning else [], outputs)
+    def _delete(self, find: Find, table: PublishedTable, outputs: list[Output], *, show: bool) -> WriteResult:
+        rows = find()
+        result = _result("delete", table, rows if show else [], outputs)
         result.affected = len(rows)
         if table.name == "cards":
             Card.objects.in_workspace(self.workspace_id).move_to_trash(rows, now=self.now)
@@ -139,6 +140,11 @@ class Writing:
             stored = table.rows(self.workspace_id).filter(pk__in=[row.pk for row in rows])
             stored.update(deleted_at=self.now, updated_at=self.now)
         return result
+
+    def _finding(self, where: ast.Condition, table: PublishedTable) -> Find:
+        """What finds the rows of a checked condition; its decks are looked up then, among those that are there then."""
+        compile_condition(where, RowScope(table, self.workspace_id, self.now, looks_up_decks=False))
+        return partial(self._matching, where, table)
 
     def _matching(self, where: ast.Condition, table: PublishedTable) -> list[Any]:
         """The rows that the statement is about, locked, newest first."""
@@ -150,6 +156,26 @@ class Writing:
         rows = list(found[: ROWS_MAX + 1])
         _check_row_count(len(rows), where.at)
         return sorted(rows, key=lambda row: row.created_at, reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an UPDATE sets: field values for all rows, and an edit of the tags that each row has."""
+
+    values: dict[str, Any]
+    edit: ast.ArrayEdit | None
+
+
+def _changed(statement: ast.Update, table: PublishedTable) -> Change:
+    columns = writable_columns([assignment.column for assignment in statement.assignments], table, FORMS["UPDATE"])
+    values: dict[str, Any] = {}
+    edit: ast.ArrayEdit | None = None
+    for column, assignment in zip(columns, statement.assignments, strict=True):
+        if isinstance(assignment.value, ast.ArrayEdit):
+            edit = _checked_edit(assignment, table)
+        else:
+            values[column.name] = clean_value(column, assignment.value, table)
+    return Change(values, edit)
 
 
 def _writable_table(statement: ast.Write) -> PublishedTable:
@@ -207,6 +233,7 @@ def _checked_edit(assignment: ast.Assignment, table: PublishedTable) -> ast.Arra
         )
     if not isinstance(edit.tag, ast.Text):
         raise Fault(Reason.TYPE_MISMATCH, f"{function} takes one text.", edit.tag.at, fix="'exam'")
+    _edited([], edit)
     return edit
 
 

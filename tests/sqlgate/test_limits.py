@@ -87,6 +87,32 @@ def test_patterns_of_wildcards_are_answered(learner, pattern):
     assert reason(count(learner, f"back_text LIKE '{'_a' * 6000}'")) == "too_complex"
 
 
+def test_a_pattern_for_the_names_of_tables_is_no_longer_than_others(alice):
+    assert reason(alice.sql(f"SHOW TABLES LIKE '{'%a' * 6000}'")) == "too_complex"
+    assert alice.rows(f"SHOW TABLES LIKE '{'%' * 100_000}'") == alice.rows("SHOW TABLES")
+
+
+@pytest.mark.parametrize("spelling", ["{{{}}}", "'{{{}}}'"])
+def test_items_in_braces_count_as_in_parentheses(learner, spelling):
+    for number, status in [(29_000, 200), (31_000, 400)]:
+        answered = count(learner, f"tags OVERLAP {spelling.format(','.join(['x'] * number))}")
+        assert answered.status == status
+    assert reason(answered) == "text_too_long"
+
+
+def test_a_text_with_many_commas_is_one_text(alice):
+    text = "{" + "1," * 40_000 + "}"
+    stored = alice.sql(f"INSERT INTO cards (front_text, back_text) VALUES ('Numbers?', '{text}')")
+    assert stored.status == 200
+
+
+def test_a_name_as_long_as_the_text_is_refused_without_looking_for_the_like(learner):
+    for condition in (f"IN_DECK('{'ab' * 400_000}')", f"{'ab' * 400_000} = 1"):
+        issue = count(learner, condition).error["details"]["validationIssues"][0]
+        assert "didYouMean" not in issue
+        assert len(issue["message"]) < 600
+
+
 def test_a_pattern_without_wildcards_may_be_as_long_as_a_text(alice):
     make_card(alice.workspace, back_text="Ab\\" + "x" * 99_000)
     assert count(alice, f"back_text ILIKE 'aB\\{'X' * 99_000}'").data["rows"] == [{"n": 1}]

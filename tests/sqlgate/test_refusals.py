@@ -131,6 +131,34 @@ MENDED = [
         "UPDATE cards SET tags = tags || 'x' WHERE reps = 0",
         "UPDATE cards SET tags = ARRAY_APPEND(tags, 'x') WHERE reps = 0",
     ),
+    ("SELECT reps FROM cards WHERE tags NOT OVERLAP ('geo')", "SELECT reps FROM cards WHERE NOT tags OVERLAP ('geo')"),
+    ("SELECT reps FROM cards WHERE tags NOT @> ('geo')", "SELECT reps FROM cards WHERE NOT tags @> ('geo')"),
+    (
+        "SELECT reps FROM cards WHERE due_at < NOW() - INTERVAL '7' DAY",
+        "SELECT reps FROM cards WHERE due_at < NOW() - INTERVAL '7 day'",
+    ),
+    ("SELECT c.t FROM cards c UNNEST tags AS t", "SELECT t FROM cards c UNNEST tags AS t"),
+    (
+        "SELECT DATE(created_at) AS day FROM cards ORDER BY dya",
+        "SELECT DATE(created_at) AS day FROM cards ORDER BY day",
+    ),
+    (
+        "SELECT DISTINCT DATE(created_at) AS day FROM cards ORDER BY dya",
+        "SELECT DISTINCT DATE(created_at) AS day FROM cards ORDER BY day",
+    ),
+    (
+        "SELECT reps, COUNT(*) AS total FROM cards GROUP BY reps ORDER BY totla",
+        "SELECT reps, COUNT(*) AS total FROM cards GROUP BY reps ORDER BY total",
+    ),
+    (
+        'INSERT INTO cards (front_text, back_text, tags) VALUES (\'a\', \'b\', "geo")',
+        "INSERT INTO cards (front_text, back_text, tags) VALUES ('a', 'b', ('geo'))",
+    ),
+    ('UPDATE cards SET suspended = "yes" WHERE reps = 0', "UPDATE cards SET suspended = TRUE WHERE reps = 0"),
+    (
+        "INSERT INTO cards (front_text, bck_text) VALUES ('a', 'b')",
+        "INSERT INTO cards (front_text, back_text) VALUES ('a', 'b')",
+    ),
 ]  # fmt: skip
 
 
@@ -175,6 +203,22 @@ GENERAL = [
     "INSERT INTO cards (front_text, back_text) VALUES ('a',, 'b')",
     "INSERT INTO cards (front_text, back_text) SELECT front_text, back_text FROM cards",
     "INSERT INTO cards (front_text, back_text) VALUES ('a', 'b') ON CONFLICT DO NOTHING",
+    "INSERT INTO cards (front_text, back_text) VALUES ('a', 'b') RETURNING reps, reps",
+    "UPDATE cards SET back_text = 'x', back_text = 'y' WHERE reps = 0",
+    "UPDATE cards SET front_text = back_text WHERE reps = 0",
+    "UPDATE cards SET reps = reps + 1 WHERE reps = 0",
+    "UPDATE cards SET back_text = 'x' WHERE 1 = 1",
+    "UPDATE cards SET back_text = 'x' WHERE COUNT(*) > 1",
+    "UPDATE cards SET back_text = 'x' WHERE DATE(created_at) = '2025-01-31'",
+    "DELETE FROM cards WHERE reps BETWEEN 1 AND NULL",
+    "DELETE FROM cards WHERE metadata = 'x'",
+    "DELETE FROM card_tags WHERE tag = 'x'",
+    "SELECT COUNT(*) AS select FROM cards",
+    "SELECT COUNT(*) FROM cards WHERE due_at < '2025-01-31' + INTERVAL '1 day'",
+    "SELECT MIN(DATE(created_at)) FROM cards",
+    "SELECT COUNT(DISTINCT LOWER(front_text)) FROM cards",
+    "SELECT minutes FROM workspace UNNEST learning_steps_minutes AS minutes",
+    "SELECT name FROM decks WHERE IN_DECK('Twins')",
 ]
 
 
@@ -201,10 +245,80 @@ def test_a_refusal_says_where(learner, statement, line, column):
     assert (issue["line"], issue["column"], issue["statement"]) == (line, column, 1)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT front, bck_text FROM cards",
+        "SELECT question, nope FROM cards",
+        "INSERT INTO cards (question, answer) VALUES ('a', 'b')",
+        "SELECT DISTINCT front_text FROM cards ORDER BY fornt_text, nope",
+    ],
+)
+def test_a_statement_with_a_second_fault_is_not_shown_as_one_that_works(learner, statement):
+    issue = refused(learner, statement)
+    assert issue["didYouMean"] == "front_text"
+    assert "example" not in issue or learner.sql(issue["example"]).status == 200
+
+
+def test_text_is_never_made_of_the_name_of_a_column(learner):
+    issue = refused(learner, "UPDATE cards SET front_text = back_text WHERE reps = 0")
+    assert "not the column back_text" in issue["message"]
+    assert "'back_text'" not in issue["example"]
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    [
+        ("This comment is never closed", "SELECT name FROM decks /* all"),
+        ("This comment is never closed", "/*"),
+        ("is neither a number nor a name", "SELECT name FROM decks WHERE name = .5"),
+        ("MIN takes the name of one column, not DATE(…)", "SELECT MIN(DATE(created_at)) FROM cards"),
+        (
+            "Calculation with + is not supported",
+            "SELECT reps FROM cards WHERE due_at < '2025-01-31' + INTERVAL '1 day'",
+        ),
+        ("There is no deck ' Twins '", "SELECT reps FROM cards WHERE IN_DECK(' Twins ')"),
+        ("There is no deck ''", "SELECT reps FROM cards WHERE IN_DECK('')"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong(learner, message, statement):
+    assert message in refused(learner, statement)["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "statement"),
+    [
+        ("SELECT name FROM decks;\nSELECT 12abc FROM decks", 2, 8, 2),
+        ("SELECT name FROM decks;\nSELECT né FROM decks", 2, 8, 2),
+        ("SELECT name FROM decks;\nSELECT name FROM decks WHERE name = 'a\x00'", 2, 39, 2),
+        ("SELECT name FROM decks; SELECT name FROM decks WHERE name = 'x; y", 1, 61, 2),
+        ("SELECT name FROM decks; SELECT name /* ; */ FROM decks /* x", 1, 56, 2),
+        (";SELECT name FROM decks", 1, 1, 1),
+        ("SELECT name FROM decks;\n ; SELECT name FROM decks", 2, 2, 2),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_refused_at_its_statement(learner, text, line, column, statement):
+    issue = refused(learner, text)
+    assert (issue["line"], issue["column"], issue["statement"]) == (line, column, statement)
+    assert issue["message"].startswith(f"statement {statement}: ")
+
+
+def test_the_statement_too_many_is_named(learner):
+    assert refused(learner, BUILT["batch_limit"])["statement"] == 51
+
+
 def test_a_refusal_in_a_batch_names_the_statement(learner):
     issue = refused(learner, "SELECT name FROM decks;\nSELECT nope FROM decks; SELECT name FROM decks")
     assert (issue["line"], issue["column"], issue["statement"]) == (2, 8, 2)
     assert issue["message"].startswith("statement 2: ")
+
+
+@pytest.mark.parametrize(
+    "statement", ["INSERT INTO decks (nmae) VALUES ('x')", "UPDATE decks SET nmae = 'x' WHERE name = 'y'"]
+)
+def test_a_write_to_an_unknown_column_is_told_those_that_can_be_written(learner, statement):
+    issue = refused(learner, statement)
+    assert (issue["known"], issue["didYouMean"]) == (["name", "tags"], "name")
 
 
 def test_an_unknown_column_is_told_the_valid_ones(learner):
@@ -241,6 +355,8 @@ def test_long_fragments_are_cut(learner):
     assert len(issue["message"]) < 500
     assert "example" not in issue
     assert len(refused(learner, f"SELECT name FROM decks WHERE name > {'9' * 5000}")["message"]) < 300
+    assert len(refused(learner, f"SELECT name FROM decks WHERE tags = '{'x' * 5000}'")["message"]) < 300
+    assert len(refused(learner, f"UPDATE decks SET name = {'x' * 5000} WHERE name = 'x'")["message"]) < 300
 
 
 @pytest.mark.parametrize(

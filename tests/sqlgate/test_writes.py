@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from flashcards.models import Card, CardTag, Deck
 from tests.factories import LONG_AGO, make_card, make_deck
@@ -158,6 +160,41 @@ def test_a_write_that_matches_nothing_succeeds(alice):
 def test_the_same_value_again_still_counts(alice):
     make_card(alice.workspace, back_text="same")
     assert alice.sql("UPDATE cards SET back_text = 'same' WHERE back_text = 'same'").data["affectedCount"] == 1
+
+
+NEVER = [
+    "INSERT INTO cards (front_text) VALUES ('a')",
+    "INSERT INTO cards (front_text, back_text) VALUES (' ', 'b')",
+    "INSERT INTO cards (front_text, back_text) VALUES ('a', 'b') RETURNING nope",
+    "UPDATE cards SET reps = 1 WHERE reps = 0",
+    "UPDATE cards SET back_text = 'b' WHERE nope = 0",
+    "UPDATE cards SET tags = ARRAY_APPEND(tags, ' ') WHERE front_text = 'nowhere'",
+    "DELETE FROM cards WHERE reps > '0'",
+    "DELETE FROM decks WHERE name = 'x'; DELETE FROM workspace WHERE name = 'x'",
+]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("text", NEVER)
+def test_what_can_never_be_written_is_refused_before_a_transaction_begins(alice, text):
+    with CaptureQueriesContext(connection) as queries:
+        assert alice.post("/v1/agent/sql/execute", {"sql": text}).status == 400
+    assert [query["sql"] for query in queries if "BEGIN" in query["sql"]] == []
+    with CaptureQueriesContext(connection) as queries:
+        assert alice.sql("DELETE FROM cards WHERE reps = 0").status == 200
+    assert len([query["sql"] for query in queries if "BEGIN" in query["sql"]]) == 1
+
+
+def test_a_deck_is_looked_up_when_its_statement_is_done(alice):
+    made = alice.sql(
+        "INSERT INTO decks (name, tags) VALUES ('New', ('new')); "
+        "INSERT INTO cards (front_text, back_text, tags) VALUES ('a', 'b', ('NEW')); "
+        "UPDATE cards SET back_text = 'c' WHERE IN_DECK('New') RETURNING back_text"
+    )
+    assert made.data["statements"][2]["rows"] == [{"back_text": "c"}]
+    gone = alice.sql("DELETE FROM decks WHERE name = 'New'; DELETE FROM cards WHERE IN_DECK('New')")
+    assert gone.error["details"]["validationIssues"][0]["code"] == "unknown_deck"
+    assert alice.rows("SELECT name FROM decks") == [{"name": "New"}]
 
 
 def test_later_statements_see_earlier_ones(alice):
