@@ -4,7 +4,6 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 RUNTIME := $(VENV)/runtime.stamp
 DEVELOPMENT := $(VENV)/development.stamp
-PORT ?= 8000
 # Test processes: one a core.
 WORKERS ?= auto
 PACKAGES := flashcards accounts review sqlgate mcp_bridge bench tests
@@ -14,7 +13,7 @@ PYTHON_BASE ?= $(shell for name in python3.11 python3 python3.12 python3.13 pyth
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check static bench docs clean python
+.PHONY: help install demo run test check static bench docs clean python
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
@@ -22,8 +21,8 @@ help: ## list the targets
 demo: $(RUNTIME) ## a sample deck, a server, and one whole agent session, step by step (KEEP=1 leaves the server up)
 	@DATA_DIR=var/demo $(PYTHON) manage.py demo
 
-run: $(RUNTIME) ## serve on your own data (PORT=8000)
-	@exec $(PYTHON) manage.py serve --port $(PORT)
+run: $(RUNTIME) ## serve on your own data (PORT=9000 for another port)
+	@exec $(PYTHON) manage.py serve $(if $(PORT),--port $(PORT))
 
 test: $(DEVELOPMENT) ## run the tests on the configured database (T=tests/ops for some of them, WORKERS=0 for one process)
 	$(PYTHON) -m pytest -n $(WORKERS) $(T)
@@ -43,6 +42,8 @@ bench: $(DEVELOPMENT) ## measure the service (see bench/)
 docs: $(RUNTIME) ## write the pages that are made from the code
 	$(PYTHON) manage.py show_config --table > docs/settings.md
 	$(PYTHON) manage.py show_config --env > .env.example
+
+install: $(RUNTIME) ## the environment alone, brought up to date
 
 python: # the interpreter that would be used, or nothing
 	@echo $(PYTHON_BASE)

@@ -111,7 +111,7 @@ def send_code(call: Call[Principal], params: SendCodeParams) -> Reply:
 _ASK_FOR_CODE = (
     "Ask the user for the 8-digit code from the newest mail, then POST /api/agent/verify-code with code, "
     "otpSessionToken and a label that names this agent. If no mail arrives, let the user check the address and the "
-    "spam folder."
+    "spam folder; without a mail server it is in the output of the server."
 )
 
 

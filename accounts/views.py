@@ -103,7 +103,12 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 def _email_page(request: HttpRequest, *, email: str = "", error: AppError | None = None) -> HttpResponse:
-    context = {"email": email, "error": error and _sign_in_message(error), "query": _next_query(request)}
+    context = {
+        "email": email,
+        "error": error and _sign_in_message(error),
+        "query": _next_query(request),
+        "anybody_may_start": settings.SIGNUP == "open",
+    }
     return _page(request, "accounts/login.html", context, error)
 
 

@@ -222,7 +222,7 @@ class Configuration(BaseModel):
     LOG_LEVEL: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(one_of_upper)] = setting(
         "INFO", "The least severe records that are written."
     )
-    METRICS_TOKEN: str = setting("", "Bearer token of `/metrics`. Unset: `/metrics` does not exist.", secret=True)
+    METRICS_TOKEN: str = setting("", "Bearer token for `/metrics`, which is not served yet.", secret=True)
     WEB_CONCURRENCY: Annotated[int, Field(ge=1, le=64)] = setting(
         2, "Worker processes of `serve`, each with 8 threads."
     )
@@ -264,7 +264,7 @@ def _refuse_misspelling(name: str) -> None:
         *Configuration.model_fields,
         *(f"{secret}_FILE" for secret in Configuration.model_fields if is_secret(secret)),
     ]
-    near = [] if name in known else get_close_matches(name.upper(), known, n=1, cutoff=0.85)
+    near = [] if name in known else get_close_matches(name.upper(), known, n=1, cutoff=0.75)
     if near:
         raise ConfigurationError(f"{name}: there is no such setting; did you mean {near[0]}?")
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.login import send_code
 from accounts.models import ApiKey, LoginChallenge, SendLog, User
+from flashcards.management.commands.demo import free_port
 from flashcards.models import Workspace
 from tests.agent import Agent
 from tests.factories import make_user, make_workspace
@@ -132,3 +133,10 @@ def test_prune_tells_what_it_deleted(capsys):
 def test_sendtestemail_uses_the_configured_mail_server():
     call_command("sendtestemail", "alice@example.com")
     assert mail.outbox[0].to == ["alice@example.com"]
+
+
+def test_a_mail_server_that_is_away_is_said_in_a_line(settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", free_port()
+    with pytest.raises(CommandError, match=r"^EMAIL_URL: the mail could not be sent \(.*refused\)\.$"):
+        call_command("sendtestemail", "alice@example.com")

@@ -201,6 +201,15 @@ def test_an_account_that_was_switched_off_looks_like_any_and_gets_no_mail(mailou
     assert mailoutbox == []
 
 
+@pytest.mark.parametrize("rule", ["closed", "example.com,example.org"])
+def test_the_login_page_promises_no_account_where_not_everybody_gets_one(client, settings, rule):
+    assert b"makes your account" in client.get("/login/").content
+    settings.SIGNUP = rule
+    page = client.get("/login/").content.decode()
+    assert "makes your account" not in page
+    assert "or start" not in page.split("<main")[1]
+
+
 def test_closed_sign_up_looks_the_same_and_mails_nothing(settings, mailoutbox):
     settings.SIGNUP = "closed"
     assert ask_for_code(Browser()).status_code == 303

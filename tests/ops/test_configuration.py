@@ -140,6 +140,8 @@ def test_the_env_file_is_read_and_the_environment_wins(tmp_path: Path) -> None:
     [
         ("PUBLIC_BASEURL=https://a.example", "PUBLIC_BASEURL: there is no such setting; did you mean PUBLIC_BASE_URL?"),
         ("SECRET_KEYFILE=/k", "SECRET_KEYFILE: there is no such setting; did you mean SECRET_KEY_FILE?"),
+        ("SINGUP=closed", "SINGUP: there is no such setting; did you mean SIGNUP?"),
+        ("PUBLIC_URL=https://a.example", "PUBLIC_URL: there is no such setting; did you mean PUBLIC_BASE_URL?"),
         ("PORT=1\nwhat is this\n", "line 2: must be NAME=value."),
         ("PORT\n", "line 1: must be NAME=value."),
         ("SERVICE_NAME='open\n", "line 1: must be NAME=value."),
@@ -151,6 +153,17 @@ def test_a_malformed_env_file_stops_the_start(tmp_path: Path, text: str, line: s
     with pytest.raises(ConfigurationError) as caught:
         read_environment(file, {})
     assert str(caught.value).endswith(line)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["POSTGRES_PASSWORD", "POSTGRES_USER", "PUBLISH", "TZ", "LANG", "PATH", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"]
+    + ["COMPOSE_PROJECT_NAME", "PYTHONUNBUFFERED", "DJANGO_SETTINGS_MODULE", "VIRTUAL_HOST", "TAG", "EMAIL"],
+)
+def test_a_name_that_may_be_somebody_elses_is_left_alone(tmp_path: Path, name: str) -> None:
+    file = tmp_path / ".env"
+    file.write_text(f"{name}=x\n")
+    assert read_environment(file, {}) == {name: "x"}
 
 
 def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:

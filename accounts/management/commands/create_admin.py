@@ -1,4 +1,4 @@
-"""`manage.py create_admin`: a user who may open /admin/."""
+"""`manage.py create_admin`: a user with the rights and a password of an operator."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PASSWORD_LENGTH_MIN = 12
 
 
 class Command(BaseCommand):
-    """Makes a user an operator with a password for the admin."""
+    """Makes a user an operator with a password."""
 
     help = (
-        "Let the user with this address, made if need be, open /admin/. The password is asked for on a terminal, or "
+        "Make the user with this address an operator, who is made if need be. The password is asked for on a terminal, or "
         "read as one line of standard input; running the command again replaces it."
     )
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             user.is_active = user.is_staff = user.is_superuser = True
             user.set_password(password)
             user.save()
-        self.stdout.write(f"{address} may open /admin/.")
+        self.stdout.write(f"{address} is an operator.")
 
 
 def _asked_password() -> str:
