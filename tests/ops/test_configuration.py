@@ -157,8 +157,23 @@ def test_a_malformed_env_file_stops_the_start(tmp_path: Path, text: str, line: s
 
 @pytest.mark.parametrize(
     "name",
-    ["POSTGRES_PASSWORD", "POSTGRES_USER", "PUBLISH", "TZ", "LANG", "PATH", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"]
-    + ["COMPOSE_PROJECT_NAME", "PYTHONUNBUFFERED", "DJANGO_SETTINGS_MODULE", "VIRTUAL_HOST", "TAG", "EMAIL"],
+    [
+        "POSTGRES_PASSWORD",
+        "POSTGRES_USER",
+        "PUBLISH",
+        "TZ",
+        "LANG",
+        "PATH",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "COMPOSE_PROJECT_NAME",
+        "PYTHONUNBUFFERED",
+        "DJANGO_SETTINGS_MODULE",
+        "VIRTUAL_HOST",
+        "TAG",
+        "EMAIL",
+    ],
 )
 def test_a_name_that_may_be_somebody_elses_is_left_alone(tmp_path: Path, name: str) -> None:
     file = tmp_path / ".env"

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     """Makes a user an operator with a password."""
 
     help = (
-        "Make the user with this address an operator, who is made if need be. The password is asked for on a terminal, or "
+        "Make the user with this address, made if need be, an operator. The password is asked for on a terminal, or "
         "read as one line of standard input; running the command again replaces it."
     )
 
