@@ -124,7 +124,7 @@ def sql_query(call: Call[Principal], params: QueryParams) -> Reply:
     "tags) VALUES ('Question?', 'Answer', ('geo')), UPDATE cards SET … WHERE …, DELETE FROM cards WHERE …, the same "
     f"for decks (name, tags). {CARD_CONTRACT} Up to 100 rows a statement and 50 statements a call; a call is one "
     "transaction, done all or not at all. WHERE is required; RETURNING shows the rows. tags = ARRAY_APPEND(tags, 'x') "
-    "adds a tag. DELETE moves to the trash for 30 days. Reviews are not written here but with submit_review. Reads go "
+    "adds a tag. DELETE moves to the trash. Reviews are not written here but with submit_review. Reads go "
     "to sql_query.",
 )
 def sql_execute(call: Call[Principal], params: ExecuteParams) -> Reply:

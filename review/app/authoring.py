@@ -63,7 +63,7 @@ def create_cards(drafts: Drafts, *, workspace: Workspace, now: datetime) -> list
 
 
 def remove_cards(workspace: Workspace, card_ids: Sequence[UUID], *, confirmed: bool, now: datetime) -> list[Card]:
-    """Move the cards to the trash, where they stay for 30 days, and return them.
+    """Move the cards to the trash and return them.
 
     Raises CardNotFound when one of them does not exist and ConfirmationRequired, with what would go, when not
     `confirmed`; nothing is removed then.

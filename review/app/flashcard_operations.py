@@ -292,4 +292,4 @@ _REVIEWED = (
 )
 _DRAFTED = "No card was made. Show the user the cards; if they agree, make the same call without dryRun."
 _CREATED = "The cards are made and new in the queue. Tell the user how many."
-_REMOVED = "The cards are in the trash, where they stay for 30 days. Tell the user."
+_REMOVED = "The cards are in the trash. Tell the user."

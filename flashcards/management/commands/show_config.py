@@ -96,7 +96,7 @@ SETTINGS_HEAD = """\
 
 All settings are environment variables; a file `.env` beside `manage.py` is read too, and the environment wins over it.
 An empty value counts as unset. A value that is not of its form stops the start with one line that names the variable;
-so does a name in `.env` that is close to one of these (`EMAILURL`), other names there being somebody else's. For a secret
+so does a name in `.env` that is close to one of these (`EMAILURL`), others being somebody else's. For a secret
 one can set `NAME_FILE`, a file that holds the value, instead of `NAME`. `.venv/bin/python manage.py show_config` prints
 what is in effect, secrets masked.
 
