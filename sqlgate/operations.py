@@ -131,7 +131,13 @@ def sql_execute(call: Call[Principal], params: ExecuteParams) -> Reply:
     """What one atomic batch of writes did."""
     workspace = call.principal.workspace(params.workspace_id)
     data = gateway.execute(params.sql, workspace_id=workspace.workspace_id, now=timezone.now())
-    return Reply(data, _OMITTED if data["rowsOmitted"] else _WRITTEN)
+    return Reply(data, _after_execute(data))
+
+
+def _after_execute(data: dict[str, Any]) -> Advice:
+    if not data.get("affectedCountTotal", data.get("affectedCount")):
+        return _UNCHANGED
+    return _OMITTED if data["rowsOmitted"] else _WRITTEN
 
 
 def _after_query(data: dict[str, Any]) -> Advice:
@@ -154,6 +160,10 @@ _READ = Advice(
 _WRITTEN = Advice(
     rest="The change is stored. To see rows, add RETURNING * or POST /v1/agent/sql/query.",
     mcp="The change is stored. To see rows, add RETURNING * or call sql_query.",
+)
+_UNCHANGED = Advice(
+    rest="No row matched, so nothing changed. To see what is there, POST /v1/agent/sql/query with the same WHERE.",
+    mcp="No row matched, so nothing changed. To see what is there, call sql_query with the same WHERE.",
 )
 _OMITTED = Advice(
     rest="The change is stored. The rows were too large for the answer; read them with POST /v1/agent/sql/query.",

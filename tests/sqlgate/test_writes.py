@@ -344,3 +344,16 @@ def test_bob_is_refused_alices_workspace(alice, bob):
             answered = bob.post(f"/v1/agent/sql/{tool}", {"sql": statement, "workspaceId": str(workspace_id)})
             assert (answered.status, answered.error["code"]) == (404, "WORKSPACE_NOT_FOUND")
     assert not Card.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("UPDATE cards SET back_text = 'x' WHERE reps = 99", "No row matched, so nothing changed."),
+        ("DELETE FROM decks WHERE name = 'none'; DELETE FROM cards WHERE reps = 99", "No row matched"),
+        ("INSERT INTO decks (name) VALUES ('Geo')", "The change is stored."),
+        ("DELETE FROM decks WHERE name = 'none'; INSERT INTO decks (name) VALUES ('Geo')", "The change is stored."),
+    ],
+)
+def test_the_next_step_tells_whether_anything_changed(alice, text, said):
+    assert alice.sql(text).body["instructions"].startswith(said)
