@@ -10,7 +10,7 @@ from uuid import UUID
 from flashcards.envelope import instant
 
 Row: TypeAlias = dict[str, Any]
-SIGNIFICANT_DIGITS = 15
+SIGNIFICANT_DIGITS = 12
 
 
 def written(value: Any) -> Any:
@@ -23,7 +23,7 @@ def written(value: Any) -> Any:
 
 
 def calculated(value: Any) -> Any:
-    """The result of SUM or AVG: the last digits, in which databases differ, are rounded away."""
+    """The result of SUM or AVG: the last digits, which depend on the order of adding, are rounded away."""
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else written(value)
 
 

@@ -166,6 +166,12 @@ def test_an_alias_names_the_output_and_wins_in_order_by(learner):
     assert [row["back_text"] for row in rows] == sorted(row["back_text"] for row in rows)
 
 
+def test_sums_and_means_show_no_digits_that_depend_on_the_order_of_adding(alice):
+    for _ in range(300):
+        make_card(alice.workspace, fsrs_card_state="review", fsrs_stability=0.1)
+    assert alice.rows("SELECT SUM(fsrs_stability) AS s, AVG(fsrs_stability) AS m FROM cards") == [{"s": 30.0, "m": 0.1}]
+
+
 def test_aggregates_of_nothing(alice):
     (row,) = alice.rows("SELECT COUNT(*), SUM(reps), AVG(reps), MIN(front_text), MAX(due_at) FROM cards")
     assert row == {"count": 0, "sum_reps": None, "avg_reps": None, "min_front_text": None, "max_due_at": None}
