@@ -137,6 +137,23 @@ def test_nothing_jumps_while_it_loads_or_when_the_answer_is_shown(open_chat: Ope
     assert [chat.frame.evaluate(script) for script in (height, top, answers)] == prompt
 
 
+@pytest.mark.parametrize("language", ["en", "zh", "ru"])
+def test_no_rating_is_broken_within_its_word(open_chat: OpenChat, learner: Learner, language: str) -> None:
+    learner.speak(language)
+    chat = open_chat(width=340)
+    chat.launch("Peru")
+    broken = """(selector) => [...document.querySelectorAll(selector)].filter((node) => {
+        const range = document.createRange(); range.selectNodeContents(node.lastChild);
+        return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size > 1; })
+        .map((node) => node.textContent)"""
+    chat.view.locator(".show").click()
+    expect(chat.view.locator(".rating")).to_have_count(4)
+    assert chat.frame.evaluate(broken, ".rating b") == []
+    chat.view.locator(".Good").click()
+    expect(chat.view.locator(".counts li")).to_have_count(4)
+    assert chat.frame.evaluate(broken, ".counts li") == []
+
+
 def test_motion_is_only_for_those_who_want_it(open_chat: OpenChat) -> None:
     moving = """() => ['.back', '.bar i', 'button'].map((name) => getComputedStyle(document.querySelector(name)))
         .some((style) => style.animationName !== 'none' || parseFloat(style.transitionDuration) > 0)"""

@@ -32,15 +32,30 @@ def test_a_card_chosen_twice_is_asked_once(open_chat: OpenChat, learner: Learner
     expect(chat.front).to_have_text("Chile")
 
 
-def test_an_expired_token_says_that_the_review_could_not_open(open_chat: OpenChat, learner: Learner) -> None:
-    chat = open_chat()
+COULD_NOT_OPEN = {
+    "en-GB": ["The review could not open", "The list of these cards is too old.", "Ask for a new round in the chat."],
+    "ru-RU": ["Не удалось открыть повторение", "Список этих карточек устарел.", "Попросите новый раунд в чате."],
+}
+
+
+@pytest.mark.parametrize("locale", COULD_NOT_OPEN)
+def test_an_expired_token_says_in_words_for_people_that_the_review_could_not_open(
+    open_chat: OpenChat, learner: Learner, locale: str
+) -> None:
+    chat = open_chat(locale=locale)
     token = chat.candidates()["candidateToken"]
     learner.expire("CandidateSnapshot")
     result = chat.launch(candidateToken=token)
     assert result["isError"]
-    expect(chat.view.locator("h1")).to_have_text("The review could not open")
-    expect(chat.view.get_by_text(result["structuredContent"]["error"]["message"])).to_be_visible()
-    expect(chat.view.get_by_text("Ask for a new round in the chat.")).to_be_visible()
+    expect(chat.view.locator(".message > *")).to_have_text(COULD_NOT_OPEN[locale])
+
+
+def test_another_refusal_is_told_in_its_own_words(open_chat: OpenChat) -> None:
+    chat = open_chat()
+    result = chat.launch(cards=[])
+    assert result["isError"]
+    message = result["structuredContent"]["error"]["message"]
+    expect(chat.view.locator(".message p")).to_have_text([message, "Ask for a new round in the chat."])
 
 
 def test_a_cancelled_call_says_so(open_chat: OpenChat) -> None:

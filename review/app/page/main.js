@@ -42,7 +42,8 @@ async function open(result) {
   try {
     launch = dataOf(result);
   } catch (refusal) {
-    return showMessage("launchFailed", [refusal.message, say("askAgain")]);
+    const why = refusal.code === "CANDIDATE_TOKEN_INVALID" ? say("listOver") : refusal.message;
+    return showMessage("launchFailed", [why, say("askAgain")]);
   }
   if (launch.sessionId === state.round?.launch.sessionId) return; // told twice
   await host.ready;

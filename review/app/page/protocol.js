@@ -28,7 +28,7 @@ function connectToHost(on) {
       const id = ++lastId;
       const timer = setTimeout(() => {
         waiting.delete(id);
-        reject(new Refusal("The chat app did not answer."));
+        reject(new Refusal(say("noAnswer")));
       }, seconds * 1000);
       waiting.set(id, { resolve, reject, timer });
       post({ id, method, params });

@@ -7,6 +7,7 @@ const RATINGS = ["Again", "Hard", "Good", "Easy"];
 const WORDS = {
   loading: ["Opening the review…", "正在打开复习…", "Открываем повторение…"],
   launchFailed: ["The review could not open", "复习未能打开", "Не удалось открыть повторение"],
+  listOver: ["The list of these cards is too old.", "这些卡片的列表已过期。", "Список этих карточек устарел."],
   cancelled: ["The review was cancelled", "复习已取消", "Повторение отменено"],
   askAgain: ["Ask for a new round in the chat.", "请在对话中重新开始一轮。", "Попросите новый раунд в чате."],
   noHost: [
@@ -14,6 +15,7 @@ const WORDS = {
     "此页面需在支持 MCP Apps 的对话应用中使用。",
     "Эта страница работает внутри чата, который показывает MCP Apps.",
   ],
+  noAnswer: ["The chat app did not answer.", "对话应用没有回应。", "Чат не ответил."],
   stateUnknown: [
     "What was saved so far could not be loaded",
     "未能读取已保存的进度",
