@@ -311,11 +311,8 @@ def _is_test(place: Place) -> Fault | None:
 
 
 def _list_test(place: Place) -> Fault | None:
-    if (
-        place.types(-2, -1) != ["NAME", "NOT"]
-        or not place.is_type("OVERLAP", "CONTAINS")
-        or place.types(-3, -3) == ["DOT"]
-    ):
+    owner, *before = place.types(-3, -1)
+    if owner == "DOT" or before != ["NAME", "NOT"] or not place.is_type("OVERLAP", "CONTAINS"):
         return None
     name, sign = place.token(-2), place.offender
     fix = f"NOT {name.text} {sign.text}" if name and sign else ""

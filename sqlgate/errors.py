@@ -176,18 +176,19 @@ def refusal(fault: Fault, text: str, works: Callable[[str], bool]) -> QueryInval
 _CONDITION = re.compile(
     r"SELECT [a-z_, ]+ FROM cards WHERE ((?:(?! ORDER BY| GROUP BY| LIMIT).)+)(?: ORDER BY .+| LIMIT .+)?"
 )
+ANY_READ = "SELECT front_text FROM cards WHERE reps > 2 LIMIT 20"
 ANY_WRITE = "UPDATE cards SET suspended = TRUE WHERE tags OVERLAP ('geo')"
 
 
 def _forms(fault: Fault) -> Iterator[str]:
-    """The fault's example, and the same condition in a write for where no SELECT can be sent."""
+    """The fault's example, the same condition in a write for where no SELECT can be sent, and what works anyhow."""
     if fault.example is None:
         return
     yield fault.example
     condition = _CONDITION.fullmatch(fault.example)
     if condition is not None:
         yield f"UPDATE cards SET suspended = TRUE WHERE {condition[1]}"
-    yield ANY_WRITE
+    yield from (ANY_READ, ANY_WRITE)
 
 
 def _message(fault: Fault, form: str | None) -> str:

@@ -92,10 +92,8 @@ def _repaired(place: Place) -> Fault | None:
         return place.repair("Casts with :: are not supported.", -1, last, value, EXPRESSION)
     if place.word.startswith("=="):
         return place.repair("Equality is written with one sign.", 0, 0, "=")
-    if place.word == "||" and place.kind == "UPDATE" and place.types(-1, 1) == ["NAME", "FOREIGN", "STRING"]:
-        column, tag = place.token(-1), place.token(1)
-        fix = f"ARRAY_APPEND({column.text}, {tag.text})" if column and tag else ""
-        return place.repair("|| is not supported. A tag is added with ARRAY_APPEND.", -1, 1, fix, EXPRESSION)
+    if place.word == "||":
+        return _joined(place)
     if place.word == "ALL" and place.follows("LIMIT"):
         return place.fault("LIMIT takes a number, at most 100; without LIMIT it is 100.", "PAGE", CLAUSE)
     if place.word == "LATERAL" and "UNNEST" in place.types(1, 1):
@@ -103,10 +101,22 @@ def _repaired(place: Place) -> Fault | None:
     return None
 
 
+def _joined(place: Place) -> Fault | None:
+    if place.kind == "UPDATE" and place.types(-1, 1) == ["NAME", "FOREIGN", "STRING"]:
+        column, tag = place.token(-1), place.token(1)
+        fix = f"ARRAY_APPEND({column.text}, {tag.text})" if column and tag else ""
+        return place.repair("|| is not supported. A tag is added with ARRAY_APPEND.", -1, 1, fix, EXPRESSION)
+    if place.kind == "SELECT":
+        return place.fault("|| is not supported. Select the columns and join them yourself.", reason=EXPRESSION)
+    return None
+
+
 def _of_writes(place: Place) -> Fault | None:
     if place.word == "ON" and place.kind == "INSERT":
         message = "ON CONFLICT is not supported: an id is never chosen by the caller, so nothing can conflict."
         return place.fault(message, reason=CLAUSE)
+    if place.is_type("FROM") and place.clause() == "SET":
+        return place.fault("FROM is not supported here: an UPDATE looks at one table.", reason=CLAUSE)
     if place.word == "USING" and place.kind == "DELETE":
         return place.fault("USING is not supported: a DELETE looks at one table.", reason=CLAUSE)
     return None

@@ -35,6 +35,7 @@ FOREIGN_WORDS = frozenset(
 _TOKEN = re.compile(
     r"""
     (?P<SPACE>(?:\s|--[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/)+)
+  | (?P<UUID>[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\b)
   | (?P<WORD>[^\W\d]\w*)
   | (?P<NUMBER>[0-9]+(?:\.[0-9]+)?(?![\w.]))
   | (?P<STRING>'[^']*+(?:''[^']*+)*+')
@@ -87,6 +88,9 @@ def tokenize(text: str) -> list[Token]:
         if found is None:
             raise _no_token(text, position)
         kind = found.lastgroup or ""
+        if kind == "UUID":
+            message = "An id stands in single quotes."
+            raise Fault(Reason.SYNTAX_ERROR, message, Span(*found.span()), fix=f"'{found.group()}'")
         if kind != "SPACE":
             append(Token(kind, found.group(), position))
             if kind in _HOLDING_ITEMS:

@@ -16,7 +16,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from sqlgate import ast
 from sqlgate.advice import explain_unexpected
 from sqlgate.builder import Builder
-from sqlgate.errors import ANY_WRITE, Fault, Reason, Span, shown
+from sqlgate.errors import ANY_READ, ANY_WRITE, Fault, Reason, Span, shown
 from sqlgate.lexer import Token, split_statements, statement_at, tokenize
 
 STATEMENTS_MAX = 50
@@ -103,7 +103,7 @@ def _check_first_word(tokens: list[Token], side: Side, end: Span) -> None:
 
 
 EXAMPLES = {
-    Side.READ: "SELECT front_text FROM cards WHERE reps > 2 LIMIT 20",
+    Side.READ: ANY_READ,
     Side.WRITE: ANY_WRITE,
 }
 

@@ -156,6 +156,14 @@ MENDED = [
     ),
     ('UPDATE cards SET suspended = "yes" WHERE reps = 0', "UPDATE cards SET suspended = TRUE WHERE reps = 0"),
     (
+        "DELETE FROM cards WHERE card_id = 0B7C1F3E-5d2a-4c8b-9e6f-1a2b3c4d5e6f",
+        "DELETE FROM cards WHERE card_id = '0B7C1F3E-5d2a-4c8b-9e6f-1a2b3c4d5e6f'",
+    ),
+    (
+        "SELECT reps FROM cards WHERE card_id IN (cb7c1f3e-5d2a-4c8b-9e6f-1a2b3c4d5e6f)",
+        "SELECT reps FROM cards WHERE card_id IN ('cb7c1f3e-5d2a-4c8b-9e6f-1a2b3c4d5e6f')",
+    ),
+    (
         "INSERT INTO cards (front_text, bck_text) VALUES ('a', 'b')",
         "INSERT INTO cards (front_text, back_text) VALUES ('a', 'b')",
     ),
@@ -204,6 +212,8 @@ GENERAL = [
     "INSERT INTO cards (front_text, back_text) SELECT front_text, back_text FROM cards",
     "INSERT INTO cards (front_text, back_text) VALUES ('a', 'b') ON CONFLICT DO NOTHING",
     "INSERT INTO cards (front_text, back_text) VALUES ('a', 'b') RETURNING reps, reps",
+    "UPDATE cards SET back_text = 'x' FROM decks WHERE reps = 0",
+    "SELECT front_text || back_text FROM cards",
     "UPDATE cards SET back_text = 'x', back_text = 'y' WHERE reps = 0",
     "UPDATE cards SET front_text = back_text WHERE reps = 0",
     "UPDATE cards SET reps = reps + 1 WHERE reps = 0",
@@ -278,6 +288,8 @@ def test_text_is_never_made_of_the_name_of_a_column(learner):
             "SELECT reps FROM cards WHERE due_at < '2025-01-31' + INTERVAL '1 day'",
         ),
         ("There is no deck ' Twins '", "SELECT reps FROM cards WHERE IN_DECK(' Twins ')"),
+        ("FROM is not supported here", "UPDATE cards SET back_text = 'x' FROM decks WHERE reps = 0"),
+        ("Select the columns and join them yourself", "SELECT front_text || back_text FROM cards"),
         ("There is no deck ''", "SELECT reps FROM cards WHERE IN_DECK('')"),
     ],
 )
