@@ -6,14 +6,15 @@ Both doors call `perform`; neither has an `except` of its own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.http import Http404, UnreadablePostError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from rest_framework.exceptions import MethodNotAllowed as RestMethodNotAllowed
 from rest_framework.exceptions import ParseError
@@ -80,7 +81,7 @@ def checked(operation: Operation[P, C], arguments: Mapping[str, Any]) -> P:
 
 def _with_few_unknown(arguments: Mapping[str, Any], params: type[Params]) -> dict[str, Any]:
     """The arguments without the tail of a long list of unknown names, each of which would cost an error to be built."""
-    known = {field.alias or name for name, field in params.model_fields.items()}
+    known = set(_fields_of(params))
     unknown = [name for name in arguments if name not in known][:ISSUES_MAX]
     return {name: arguments[name] for name in arguments if name in known} | {name: arguments[name] for name in unknown}
 
@@ -89,14 +90,37 @@ def _issue(detail: ErrorDetails, params: type[Params]) -> dict[str, str]:
     path = printable(".".join(str(part)[:NAME_SHOWN_MAX] for part in detail["loc"])) or "body"
     kind = detail["type"]
     if kind == "extra_forbidden":
-        known = ", ".join(field.alias or name for name, field in params.model_fields.items()) or "none"
+        known = ", ".join(_fields_of(_model_at(params, detail["loc"][:-1]))) or "none"
         return validation_issue(path, "unknown_field", f"Unknown field {path!r}. Known fields: {known}.")
     if kind == "string_unicode" and not detail["loc"]:
         return validation_issue(path, "unknown_field", "A field's name is not valid Unicode.")
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return validation_issue(path, "invalid_value", f"{path}: must be an object.")
     if kind == "missing":
         return validation_issue(path, "missing_field", f"{path} is required.")
     said = str(detail.get("ctx", {}).get("error", "")) if kind == "value_error" else _lower_first(detail["msg"])
     return validation_issue(path, "invalid_value", f"{path}: {said.rstrip('.')}.")
+
+
+def _fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields by the names that callers know."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:
+    """The model of the object at `location` inside an instance of `model`, through lists and optional fields."""
+    for part in location:
+        field = _fields_of(model).get(str(part))
+        inner = next(_models_in(field.annotation), None) if field else None
+        model = inner or model
+    return model
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)
 
 
 def _lower_first(text: str) -> str:

@@ -425,3 +425,17 @@ def test_the_page_asks_for_no_domain(host: Door) -> None:
     (content,) = host.ask("resources/read", {"uri": PAGE_URI})["contents"]
     assert not any(content["_meta"]["ui"]["csp"].values())
     assert "domain" not in content["_meta"]["ui"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"cardID": "x"}, "Unknown field 'cards.0.cardID'. Known fields: cardId, deckId."),
+        ("x", "cards.0: must be an object."),
+        (None, "cards.0: must be an object."),
+        ({}, "cards.0.cardId is required."),
+    ],
+)
+def test_a_wrong_card_of_the_list_is_told_what_a_card_of_it_has(host: Door, chosen: Any, message: str) -> None:
+    error = host.error("flashcard_review_session", candidateToken="x", cards=[chosen], selectionReason="why")
+    assert (error["code"], error["message"]) == ("REVIEW_INPUT_INVALID", message)
