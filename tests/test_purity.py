@@ -29,7 +29,7 @@ OWNERS = {
     "mcp": {"mcp_bridge/", "flashcards/management/mcp_session.py"},
     "mcp_types": {"mcp_bridge/"},
 }
-DOORS = re.compile(r"(operations|views|pages|auth|registration|server|consent|endpoint|health)\.py$|/commands/")
+DOORS = re.compile(r"(operations|views|pages|auth|registration|server|consent|endpoint|health|upkeep)\.py$|/commands/")
 LINES_OF_FUNCTION_MAX = 60
 
 
