@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import random
@@ -158,16 +159,18 @@ class Mutator:
     def _value(self, message: dict[str, Any]) -> None:
         place = self._place(message)
         if place:
-            place[self.rng.choice(list(place))] = self.rng.choice(VALUES)
+            place[self.rng.choice(list(place))] = self._any()
 
     def _key(self, message: dict[str, Any]) -> None:
         place = self._place(message)
         if place and self.rng.random() < 0.5:
             del place[self.rng.choice(list(place))]
         else:
-            place[self.rng.choice(["x", "", "_meta", "cursor", "workspaceId", "jsonrpc", "$ref"])] = self.rng.choice(
-                VALUES
-            )
+            place[self.rng.choice(["x", "", "_meta", "cursor", "workspaceId", "jsonrpc", "$ref"])] = self._any()
+
+    def _any(self) -> Any:
+        # A copy: what stands in the message is changed further.
+        return copy.deepcopy(self.rng.choice(VALUES))
 
     def _header(self, headers: dict[str, str]) -> None:
         name = self.rng.choice(HEADERS)
