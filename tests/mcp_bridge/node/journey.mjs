@@ -8,7 +8,7 @@ export const capabilities = extensions ? { extensions: JSON.parse(extensions) } 
 export const clientInfo = { name: 'node-journey', version: '1.0.0' };
 export const requestInit = { headers: { Authorization: `Bearer ${key}` } };
 
-export async function study(call) {
+async function study(call) {
     const data = async (name, args) => {
         const result = await call(name, args);
         if (result.isError) throw new Error(`${name}: ${result.content[0].text}`);
@@ -39,7 +39,20 @@ export async function study(call) {
     };
 }
 
-// What a host of review apps looks for; `client` has listTools, listResources, readResource and callTool of either SDK.
+// Everything that a client without apps does here; `client` is that of either SDK.
+export async function studyAndStumble(client) {
+    const { tools } = await client.listTools();
+    return {
+        server: client.getServerVersion().name,
+        tools: tools.map((tool) => tool.name),
+        resources: (await client.listResources()).resources,
+        study: await study((name, args) => client.callTool({ name, arguments: args })),
+        unknownTool: await refusalOf(() => client.callTool({ name: 'nonsense' })),
+        unknownResource: await refusalOf(() => client.readResource({ uri: 'ui://nothing' })),
+    };
+}
+
+// What a host of review apps looks for; `client` is that of either SDK.
 export async function lookForApps(client) {
     const launcher = 'flashcard_review_session';
     const uri = 'ui://flashcards/review-v1.html';
@@ -54,7 +67,7 @@ export async function lookForApps(client) {
     };
 }
 
-export async function refusalOf(action) {
+async function refusalOf(action) {
     try {
         await action();
         return null;
