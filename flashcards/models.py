@@ -394,8 +394,5 @@ class Upkeep(models.Model):
     task = models.CharField(max_length=40, primary_key=True)
     began_at = models.DateTimeField()
 
-    class Meta:
-        verbose_name_plural = "upkeep"
-
     def __str__(self) -> str:
         return self.task

@@ -16,8 +16,5 @@ class Migration(migrations.Migration):
                 ('task', models.CharField(max_length=40, primary_key=True, serialize=False)),
                 ('began_at', models.DateTimeField()),
             ],
-            options={
-                'verbose_name_plural': 'upkeep',
-            },
         ),
     ]
