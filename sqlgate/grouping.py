@@ -34,7 +34,7 @@ from sqlgate.predicates import compile_condition
 from sqlgate.rows import Row, as_rows, calculated, written
 from sqlgate.schema import NOUNS, Kind, Rows
 from sqlgate.scope import GroupScope, RowScope, Term
-from sqlgate.search import narrowed
+from sqlgate.search import matching
 from sqlgate.selection import (
     Output,
     Page,
@@ -201,7 +201,7 @@ class GroupedSelect:
         """Up to limit + 1 groups, and how many there are in all."""
         rows = self.scope.rows()
         if self.where is not None:
-            rows = narrowed(rows, self.where.needs).filter(self.where.condition)
+            rows = matching(rows, self.where.condition, self.where.needs)
         if not self.keys:
             return self._one_group(rows, offset)
         groups = self._groups(rows).order_by(*self.order)

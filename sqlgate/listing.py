@@ -15,7 +15,7 @@ from sqlgate.expressions import DateText
 from sqlgate.rows import Row, as_rows
 from sqlgate.schema import Kind, Rows
 from sqlgate.scope import RowScope, Term
-from sqlgate.search import narrowed
+from sqlgate.search import matching
 from sqlgate.selection import (
     Output,
     Page,
@@ -141,7 +141,7 @@ class RowSelect:
 
     def _matching(self) -> Rows:
         rows = self.scope.rows()
-        return rows if self.where is None else narrowed(rows, self.where.needs).filter(self.where.condition)
+        return rows if self.where is None else matching(rows, self.where.condition, self.where.needs)
 
     def _paths(self) -> list[str]:
         return list(dict.fromkeys(output.term.path for output in self.outputs))

@@ -18,12 +18,10 @@ NEEDS_MAX = 3
 TRIGRAMS_MAX = 12
 
 
-def narrowed(rows: Rows, needs: tuple[frozenset[str], ...]) -> Rows:
-    """`rows` without those that the search index knows not to hold the needed phrases."""
+def matching(rows: Rows, condition: Q, needs: tuple[frozenset[str], ...]) -> Rows:
+    """Those of `rows` that meet the condition; first come the phrases that it needs, which the index finds."""
     strongest = sorted(dict.fromkeys(needs), key=lambda need: (len(need), -min(map(len, need))))[:NEEDS_MAX]
-    for need in strongest:
-        rows = rows.filter(Q(HoldsPhrase(need)))
-    return rows
+    return rows.filter(*(Q(HoldsPhrase(need)) for need in strongest), condition)
 
 
 class HoldsPhrase(Func):

@@ -23,7 +23,7 @@ from sqlgate.predicates import compile_condition
 from sqlgate.rows import Row, as_rows, written
 from sqlgate.schema import PublishedTable, Rows
 from sqlgate.scope import RowScope, find_table
-from sqlgate.search import narrowed
+from sqlgate.search import matching
 from sqlgate.selection import Output, check_names
 from sqlgate.stored import clean_rows, clean_value, writable_columns
 
@@ -150,7 +150,7 @@ class Writing:
         """The rows that the statement is about, locked, newest first."""
         scope = RowScope(table, self.workspace_id, self.now)
         compiled = compile_condition(where, scope)
-        found: Rows = narrowed(scope.rows(), compiled.needs).filter(compiled.condition).order_by(table.key)
+        found: Rows = matching(scope.rows(), compiled.condition, compiled.needs).order_by(table.key)
         if connection.features.has_select_for_update_of:
             found = found.select_for_update(of=("self",))
         rows = list(found[: ROWS_MAX + 1])
