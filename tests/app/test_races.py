@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.app.live import LiveDoor, at_once, live_round
-from tests.server import LiveServer, fresh_database, kill, running_server, start_server
+from tests.server import LiveServer, kill, migrated_database, running_server, start_server
 
 pytestmark = pytest.mark.server
 
@@ -59,7 +59,7 @@ def test_rating_and_undoing_at_once_leave_a_card_that_can_be_rated(workers: Live
 
 def test_a_token_is_known_to_every_worker_and_after_a_restart(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("restart")
-    with fresh_database(folder) as url:
+    with migrated_database(folder) as url:
         first = start_server(folder, environment={"DATABASE_URL": url})
         host = LiveDoor(first, first.create_api_key())
         host.data("flashcard", action="create_card", markdown="- a\n  - b")

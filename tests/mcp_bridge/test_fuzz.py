@@ -136,7 +136,8 @@ class Mutator:
         rng = self.rng
         door = Door(client=None, key=self.key, version=rng.choice([*VERSIONS, MODERN_VERSION, MODERN_VERSION]))
         method, params = rng.choice(REQUESTS)
-        message = door.message(method, json.loads(json.dumps(params)), message_id=rng.choice([1, "a", 1, 1, None]))
+        # A copy: parts of a door's messages are shared by all doors.
+        message = copy.deepcopy(door.message(method, params, message_id=rng.choice([1, "a", 1, 1, None])))
         headers = {name: value for name, value in door.headers(method, params).items() if value is not None}
         headers |= {"Authorization": f"Bearer {self.key}", "Accept": "application/json, text/event-stream"}
         headers["Content-Type"] = "application/json"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.agent import Answered
 from tests.ops.database_proxy import DatabaseProxy, database_proxy
-from tests.server import LiveServer, fresh_database, kill, start_server
+from tests.server import LiveServer, kill, migrated_database, start_server
 
 pytestmark = pytest.mark.server
 
@@ -34,7 +34,7 @@ class Cuttable:
 def cuttable(request: pytest.FixtureRequest, tmp_path: Path, is_postgresql: bool) -> Iterator[Cuttable]:
     if not is_postgresql:
         pytest.skip("an SQLite file has no connection that could be cut")
-    with fresh_database(tmp_path) as url:
+    with migrated_database(tmp_path) as url:
         at = urlsplit(url)
         with database_proxy(at.hostname or "127.0.0.1", at.port or 5432) as proxy:
             login = at.netloc.rpartition("@")[0]

@@ -18,6 +18,7 @@ from tests.server import (
     launch_server,
     manage,
     running_server,
+    start_server,
     wait_until_alive,
 )
 
@@ -43,9 +44,10 @@ def test_a_code_that_is_printed_is_announced_as_printed(server: LiveServer) -> N
     assert printed.index(LOUD) < printed.index("To: printed@example.com")
 
 
-def test_what_the_server_writes_is_for_its_own_user(server: LiveServer) -> None:
-    folder = Path(server.environment["DATA_DIR"])
-    written = [folder / "secret_key", folder / "static", *folder.glob("*.sqlite3")]
+def test_what_the_server_writes_is_for_its_own_user(tmp_path: Path) -> None:
+    with fresh_database(tmp_path) as url:
+        kill(start_server(tmp_path, environment={"DATABASE_URL": url}))
+    written = [tmp_path / "secret_key", tmp_path / "static", *tmp_path.glob("*.sqlite3")]
     assert [path for path in written if path.stat().st_mode & 0o077] == []
 
 
