@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from sqlgate import ast
+from sqlgate import ast, parser
 from sqlgate.errors import Fault, Reason
 from sqlgate.lexer import TOKENS_MAX, tokenize
 from sqlgate.parser import parse_reads, parse_writes
@@ -205,3 +205,11 @@ def test_wildcards_in_a_row_are_one_wildcard():
 def test_patterns_become_those_of_each_database(pattern, escape, like, glob):
     found = parse_like(pattern, escape)
     assert (found.as_like(), found.as_glob()) == (like, glob)
+
+
+def test_the_parser_is_built_once_however_many_texts_are_parsed():
+    parse_reads("SELECT name FROM decks")
+    built = parser._lark.cache_info().misses
+    for _ in range(3):
+        parse_reads("SELECT name FROM decks WHERE name = 'x'; SHOW TABLES")
+    assert parser._lark.cache_info().misses == built
